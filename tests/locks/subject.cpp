@@ -69,6 +69,8 @@
 //   subject tries MS                      a thread tries a mutex until another one releases it
 //   subject gives-up MS                   a thread tries a mutex once, and takes another one
 //   subject wrapped TIMES                 locks of the C++ library
+//   subject crowded TIMES HOLD_US         a thread tries a mutex while another one holds it so
+//                                         often, in two functions
 //   subject inverted WAITS                two threads, one after the other, take two mutexes in
 //                                         both orders; the second one waits for its second mutex,
 //                                         or only tries it
@@ -904,6 +906,7 @@ constexpr mode modes[]{
      }},
     {"tries", [](arguments const& words) { tries(words.number(2)); }},
     {"gives-up", [](arguments const& words) { gives_up(words.number(2)); }},
+    {"crowded", [](arguments const& words) { crowded(words.number(2), words.number(3)); }},
     {"inverted", [](arguments const& words) { inverted(words.number(2) != 0); }},
     {"phases", [](arguments const&) { phases(); }},
     {"own-futex", [](arguments const& words) { futex_of_its_own(words.number(2)); }},

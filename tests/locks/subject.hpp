@@ -64,6 +64,7 @@ void tries(std::uint64_t ms);
 void gives_up(std::uint64_t ms);
 void wrapped(unsigned times);
 void inverted(bool waits);
+void crowded(unsigned times, std::uint64_t hold_us);
 void phases();
 void futex_of_its_own(std::uint64_t ms);
 void unseen(std::uint64_t ms);

@@ -125,6 +125,31 @@ void wake_own_futex()
     ::pthread_barrier_wait(&barrier);
 }
 
+std::atomic<unsigned> tries_wanted = 0;
+
+// pass_while_tried lets time pass once the other thread has tried the mutex in vain.
+void pass_while_tried(std::uint64_t ns)
+{
+    unsigned const wanted = ++tries_wanted;
+    until_failed(wanted);
+    pass(ns);
+}
+
+[[gnu::noinline]] void even_hold(std::uint64_t ns)
+{
+    ::pthread_mutex_lock(&rare_mutex);
+    pass_while_tried(ns);
+    ::pthread_mutex_unlock(&rare_mutex);
+}
+
+[[gnu::noinline]] void odd_hold(std::uint64_t ns)
+{
+    ::pthread_mutex_lock(&rare_mutex);
+    pass_while_tried(ns);
+    failed_tries += 0; // Keeps this function from being merged with the other.
+    ::pthread_mutex_unlock(&rare_mutex);
+}
+
 pthread_mutex_t upper = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t lower = PTHREAD_MUTEX_INITIALIZER;
 
@@ -218,6 +243,30 @@ void subject::gives_up(std::uint64_t ms)
     announce();
     other.join();
     figures{}.say();
+}
+
+void subject::crowded(unsigned times, std::uint64_t hold_us)
+{
+    figures measured;
+    std::thread other{[&] {
+        std::uint64_t asked = 0;
+        for (unsigned tried = 1;; ++tried) {
+            while (tries_wanted < tried)
+                ::sched_yield();
+            if (::pthread_mutex_trylock(&rare_mutex) == 0)
+                break;
+            if (tried == 1)
+                asked = now_ns();
+            ++failed_tries;
+        }
+        measured.wait_ns = now_ns() - asked;
+        ::pthread_mutex_unlock(&rare_mutex);
+    }};
+    for (unsigned i = 0; i < times; ++i)
+        (i % 2 == 0 ? even_hold : odd_hold)(hold_us * 1000);
+    ++tries_wanted; // The mutex is free by now.
+    other.join();
+    measured.say();
 }
 
 void subject::inverted(bool waits)

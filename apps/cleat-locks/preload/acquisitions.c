@@ -112,12 +112,14 @@ static struct trace_thread* own_block(struct trace_site const* site)
 }
 
 /* begin_contention notes that a thread waits for a lock. */
-static void begin_contention(struct attempt attempt, void* lock)
+static void begin_contention(struct attempt attempt, void* lock, uint64_t now)
 {
-    struct contention* const contention = find_contention(lock);
+    struct contention* const contention = find_contention(find_slot((uintptr_t)lock, false));
     self.waits_first = attempt_contention(attempt) == 0;
+    self.wait.contention = NULL;
     if (!contention)
         return;
+    start_wait(&self.wait, contention, now);
     atomic_fetch_add_explicit(&contention->waiting, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&contention->asked, 1, memory_order_relaxed);
 }
@@ -125,7 +127,7 @@ static void begin_contention(struct attempt attempt, void* lock)
 /* end_contention ends what begin_contention began. */
 static struct contention* end_contention(void* lock)
 {
-    struct contention* const contention = find_contention(lock);
+    struct contention* const contention = find_contention(find_slot((uintptr_t)lock, false));
     if (contention)
         atomic_fetch_sub_explicit(&contention->waiting, 1, memory_order_relaxed);
     return contention;
@@ -147,7 +149,7 @@ uint64_t begin_wait(struct attempt attempt, void* lock, enum trace_kind kind)
         self.last_stack ? (uint32_t)((uint64_t*)(void*)self.last_stack - block->words) + 1 : 0;
     block->wait_owner = owner_of(lock, kind);
     if (kind <= trace_spin)
-        begin_contention(attempt, lock);
+        begin_contention(attempt, lock, now);
     block->wait_began_ns = now;
     block->wait_lock = (uintptr_t)lock;
     block->wait_kind = kind;
@@ -205,10 +207,13 @@ void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint6
     if (kind <= trace_spin) {
         begin_work();
         contention = end_contention(lock);
-        tries_succeed(lock, now, &began_ns);
-        if (contention)
-            attribute_wait(
-                block, contention, site, began_ns, now, self.waits_first ? block->wait_owner : 0);
+        /* A handler may have waited for another lock meanwhile. */
+        bool const own = self.wait.contention == contention && self.wait.began_ns == began_ns;
+        if (tries_succeed(lock, now, &self.wait))
+            began_ns = self.wait.began_ns;
+        else if (!own)
+            self.wait.contention = NULL;
+        attribute_wait(block, &self.wait, site, now, self.waits_first ? block->wait_owner : 0);
         end_work();
     }
     ++site->acquisitions;

@@ -1,9 +1,8 @@
+#include "blocks.h"
 #include "contention.h"
 #include "hash.h"
-#include "locks.h"
-#include "thread_blocks.h"
-#include "trace_file.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -23,9 +22,8 @@ void forget_contentions(void)
     contentions_used = 0;
 }
 
-struct contention* find_contention(void const* lock)
+struct contention* find_contention(struct trace_slot* slot)
 {
-    struct trace_slot* slot = find_slot((uintptr_t)lock, false);
     if (!slot)
         return NULL;
     uint16_t number = atomic_load_explicit(&slot->contention, memory_order_relaxed);
@@ -42,12 +40,45 @@ struct contention* find_contention(void const* lock)
                : contention_of(number);
 }
 
-/* Holds of one lock end one after the other, except those of readers. */
-void note_waited_hold(struct contention* contention, struct waited_hold hold)
+/* find_account finds a place's account, or makes it; NULL: all are of other places. */
+static struct account* find_account(struct contention* contention, uint64_t place)
 {
-    uint32_t const place = atomic_load_explicit(&contention->released, memory_order_relaxed);
-    contention->last[place % waited_holds_kept] = hold;
-    atomic_store_explicit(&contention->released, place + 1, memory_order_release);
+    for (int i = 0; i < accounts_max; ++i) {
+        struct account* account = &contention->accounts[i];
+        uint64_t seen = atomic_load_explicit(&account->place, memory_order_relaxed);
+        if (seen == place ||
+            (seen == 0 &&
+             (atomic_compare_exchange_strong(&account->place, &seen, place) || seen == place)))
+            return account;
+    }
+    return NULL;
+}
+
+void note_waited_hold(struct contention* contention, uint64_t place, uint64_t held_ns)
+{
+    struct account* const account = find_account(contention, place);
+    if (account)
+        atomic_fetch_add_explicit(&account->ns, held_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&contention->released, 1, memory_order_release);
+}
+
+/* A hold that ends meanwhile would be in the accounts, or not: then they are read once more. */
+void start_wait(struct wait_start* start, struct contention* contention, uint64_t began_ns)
+{
+    start->contention = contention;
+    start->began_ns = began_ns;
+    for (int times = 0; times < 4; ++times) {
+        uint32_t const released = atomic_load_explicit(&contention->released, memory_order_acquire);
+        uint64_t const since =
+            atomic_load_explicit(&contention->now.began_ns, memory_order_relaxed);
+        start->place = atomic_load_explicit(&contention->now.place, memory_order_relaxed);
+        start->held_ns = since < began_ns ? began_ns - since : 0;
+        for (int i = 0; i < accounts_max; ++i)
+            start->ns[i] = atomic_load_explicit(&contention->accounts[i].ns, memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        if (released == atomic_load_explicit(&contention->released, memory_order_relaxed))
+            return;
+    }
 }
 
 static void add_wait_for(
@@ -72,28 +103,36 @@ static void add_wait_for(
     ++block->waits_for_lost;
 }
 
-void attribute_wait(
-    struct trace_thread* block, struct contention* contention, struct trace_site const* site,
-    uint64_t began_ns, uint64_t now_ns, int32_t owner)
+/* time_of gives the time for which a place held the lock during a wait. */
+static uint64_t time_of(struct wait_start const* start, int i)
 {
-    if (now_ns - began_ns < attributed_ns_least)
+    struct account* const account = &start->contention->accounts[i];
+    uint64_t const ns = atomic_load_explicit(&account->ns, memory_order_relaxed) - start->ns[i];
+    bool const had_it = start->place == atomic_load_explicit(&account->place, memory_order_relaxed);
+    uint64_t const before = had_it ? start->held_ns : 0;
+    return ns > before ? ns - before : 0;
+}
+
+void attribute_wait(
+    struct trace_thread* block, struct wait_start const* start, struct trace_site const* site,
+    uint64_t now_ns, int32_t owner)
+{
+    uint64_t const waited = now_ns - start->began_ns;
+    if (!start->contention || waited < attributed_ns_least)
         return;
     uint32_t const index = (uint32_t)(site - block->site);
-    uint32_t const released = atomic_load_explicit(&contention->released, memory_order_acquire);
-    uint64_t until = now_ns; /* The time from here on is attributed. */
-    for (uint32_t i = 1; i <= waited_holds_kept && i <= released; ++i) {
-        struct waited_hold const hold = contention->last[(released - i) % waited_holds_kept];
-        if (hold.released_ns <= began_ns)
-            break;
-        uint64_t const from = hold.began_ns > began_ns ? hold.began_ns : began_ns;
-        uint64_t const to = hold.released_ns < until ? hold.released_ns : until;
-        if (to <= from)
-            continue;
-        add_wait_for(block, index, hold.block, hold.site, to - from);
-        until = from;
+    uint64_t left = waited; /* Readers have it at a time: together no more than all. */
+    for (int i = 0; i < accounts_max && left > 0; ++i) {
+        uint64_t const place =
+            atomic_load_explicit(&start->contention->accounts[i].place, memory_order_relaxed);
+        uint64_t ns = place ? time_of(start, i) : 0;
+        if (ns > left)
+            ns = left;
+        if (ns > 0)
+            add_wait_for(block, index, (uint32_t)(place >> 32) - 1, (uint32_t)place, ns);
+        left -= ns;
     }
-    struct trace_thread const* const holder =
-        owner != 0 && until > began_ns ? find_block(owner) : NULL;
+    struct trace_thread const* const holder = owner != 0 && left > 0 ? find_block(owner) : NULL;
     if (holder)
-        add_wait_for(block, index, holder->number, trace_site_unknown, until - began_ns);
+        add_wait_for(block, index, holder->number, trace_site_unknown, left);
 }

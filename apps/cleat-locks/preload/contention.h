@@ -1,9 +1,13 @@
-/* contention: a lock that a thread has waited for: how many wait now, and its last holds that
- * somebody waited for.
+/* contention: a lock that a thread has waited for: how many wait now, who has it, and how long each
+ * place had it while others waited.
  *
  * A lock gets a record with its first wait. From then on each of its holds is timed as it begins,
  * and at the release the record says whether to read the clock again: a hold that nobody waited for
  * and that is not part of the sample needs no second reading.
+ *
+ * A hold that somebody waited for is added to the account of its place as it ends. A waiter
+ * compares the accounts as its wait ends with those as it began, less the part of a hold that was
+ * before.
  */
 #ifndef CLEAT_LOCKS_CONTENTION_H
 #define CLEAT_LOCKS_CONTENTION_H
@@ -17,25 +21,46 @@
 enum
 {
     contentions_max = 4096, /* locks that were waited for; of others no hold is timed for that */
-    waited_holds_kept = 8   /* the last holds of each that somebody waited for */
+    accounts_max = 10       /* places of one lock that have an account */
 };
 
-/* A hold that somebody waited for: its time, and where the lock was taken. */
-struct waited_hold
+/* A place that takes a lock: the number of a thread's block, + 1, and of a site in it. */
+static inline uint64_t place_key(uint32_t block, uint32_t site)
 {
-    uint64_t began_ns;
-    uint64_t released_ns;
-    uint32_t block;
-    uint32_t site;
+    return ((uint64_t)block + 1) << 32 | site;
+}
+
+/* A lock while it is held: by whom, and since when. 0: it is not, or nobody knows. */
+struct holding
+{
+    _Atomic uint64_t place;
+    _Atomic uint64_t began_ns;
+};
+
+struct account
+{
+    _Atomic uint64_t place; /* 0: free */
+    _Atomic uint64_t ns;
 };
 
 struct contention
 {
-    _Atomic uint32_t waiting; /* threads that wait now */
-    _Atomic uint32_t asked;   /* waits that have begun, and failed tries */
-    _Atomic uint32_t released;
-    struct waited_hold last[waited_holds_kept]; /* of `released`, the newest behind the others */
+    _Atomic uint32_t waiting;  /* threads that wait now */
+    _Atomic uint32_t asked;    /* waits that have begun, and failed tries */
+    _Atomic uint32_t released; /* holds that are in the accounts */
+    struct holding now;
+    struct account accounts[accounts_max];
 } __attribute__((aligned(64)));
+
+/* The accounts as a wait began. */
+struct wait_start
+{
+    struct contention* contention; /* NULL: no wait */
+    uint64_t began_ns;
+    uint64_t place;   /* that had the lock then; 0: unknown */
+    uint64_t held_ns; /* for so long by then */
+    uint64_t ns[accounts_max];
+};
 
 extern struct contention contentions[contentions_max];
 
@@ -45,19 +70,35 @@ static inline struct contention* contention_of(unsigned number)
     return number ? &contentions[number - 1] : NULL;
 }
 
-/* find_contention gives a lock's record, and makes one where there is room; NULL: there is none. */
-struct contention* find_contention(void const* lock);
+/* find_contention gives the record of a lock with a slot, and makes one where there is room; NULL:
+ * there is none. */
+struct contention* find_contention(struct trace_slot* slot);
 
 void forget_contentions(void); /* In a new process, in which no other thread waits. */
 
-/* note_waited_hold keeps a hold that somebody waited for, as it ends. */
-void note_waited_hold(struct contention* contention, struct waited_hold hold);
+/* note_holding notes who has a lock now, note_release that nobody has. */
+static inline void note_holding(struct contention* contention, uint64_t place, uint64_t began_ns)
+{
+    atomic_store_explicit(&contention->now.began_ns, began_ns, memory_order_relaxed);
+    atomic_store_explicit(&contention->now.place, place, memory_order_relaxed);
+}
 
-/* attribute_wait divides the calling thread's wait for a lock, at a site of its block, among those
- * that held the lock meanwhile. `owner` is the thread that had it as the wait began, in a hold that
- * was not timed; 0: unknown, or it was. */
+static inline void note_release(struct contention* contention)
+{
+    atomic_store_explicit(&contention->now.place, 0, memory_order_relaxed);
+}
+
+/* note_waited_hold adds a hold that somebody waited for to its place's account, as it ends. */
+void note_waited_hold(struct contention* contention, uint64_t place, uint64_t held_ns);
+
+/* start_wait notes the accounts as the calling thread begins to wait. */
+void start_wait(struct wait_start* start, struct contention* contention, uint64_t began_ns);
+
+/* attribute_wait divides the calling thread's wait for a lock, at a site of its block, among the
+ * places that held the lock meanwhile. `owner` is the thread that had it as the wait began, in a
+ * hold that was not timed; 0: unknown, or it was. */
 void attribute_wait(
-    struct trace_thread* block, struct contention* contention, struct trace_site const* site,
-    uint64_t began_ns, uint64_t now_ns, int32_t owner);
+    struct trace_thread* block, struct wait_start const* start, struct trace_site const* site,
+    uint64_t now_ns, int32_t owner);
 
 #endif

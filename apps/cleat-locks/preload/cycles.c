@@ -2,8 +2,8 @@
  * cannot let its lock go. Each thread notes its wait before it looks at others, so of two that
  * begin at a time one sees the other.
  */
+#include "blocks.h"
 #include "cycles.h"
-#include "thread_blocks.h"
 #include "unwind.h"
 
 #include <stddef.h>

@@ -2,7 +2,6 @@
 #include "contention.h"
 #include "holds.h"
 #include "interruptions.h"
-#include "trace_file.h"
 #include "tries.h"
 
 #include <pthread.h>
@@ -50,6 +49,11 @@ static bool is_inner_hold(void const* lock, enum trace_kind kind)
            mutex->__count > 1;
 }
 
+static uint64_t place_of(struct trace_site const* site)
+{
+    return place_key(self.block->number, (uint32_t)(site - self.block->site));
+}
+
 /* note_hold begins a hold, and times it where it is of the sample or the lock was waited for. */
 static void note_hold(
     void* lock, enum trace_kind kind, struct trace_site* site, bool sampled,
@@ -80,6 +84,8 @@ static void note_hold(
     hold->asked = contention ? atomic_load_explicit(&contention->asked, memory_order_relaxed) : 0;
     hold->interruptions = interruptions();
     hold->began_ns = now_ns();
+    if (contention)
+        note_holding(contention, place_of(site), hold->began_ns);
 }
 
 void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site, unsigned contention)
@@ -105,8 +111,7 @@ static bool is_waited_for(struct hold const* hold)
             atomic_load_explicit(&contention->asked, memory_order_relaxed) != hold->asked);
 }
 
-static void count_waited_hold(
-    struct hold const* hold, uint64_t now, uint64_t took, bool interrupted)
+static void count_waited_hold(struct hold const* hold, uint64_t took, bool interrupted)
 {
     struct trace_site* const site = hold->site;
     ++site->waited_holds;
@@ -115,9 +120,7 @@ static void count_waited_hold(
         ++site->waited_interrupted;
         site->waited_interrupted_ns += took;
     }
-    struct waited_hold const kept = {
-        hold->began_ns, now, self.block->number, (uint32_t)(site - self.block->site)};
-    note_waited_hold(hold->contention, kept);
+    note_waited_hold(hold->contention, place_of(site), took);
 }
 
 static void count_sampled_hold(struct trace_site* site, uint64_t took, bool interrupted)
@@ -139,13 +142,12 @@ static void count_hold(struct hold const* hold)
     bool const waited = is_waited_for(hold);
     if (!waited && !hold->sampled)
         return;
-    uint64_t const now = now_ns();
-    uint64_t const took = now - hold->began_ns;
+    uint64_t const took = now_ns() - hold->began_ns;
     bool const interrupted = interruptions() != hold->interruptions;
     if (took > site->hold_max_ns)
         site->hold_max_ns = took;
     if (waited)
-        count_waited_hold(hold, now, took, interrupted);
+        count_waited_hold(hold, took, interrupted);
     else
         count_sampled_hold(site, took, interrupted);
 }
@@ -160,6 +162,8 @@ void end_hold(void* lock)
         --hold->inner_open;
     else if (hold) {
         count_hold(hold);
+        if (hold->contention)
+            note_release(hold->contention);
         forget_hold(hold);
     }
     end_work();

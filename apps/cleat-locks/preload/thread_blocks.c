@@ -1,3 +1,4 @@
+#include "blocks.h"
 #include "clock.h"
 #include "files.h"
 #include "holds.h"
@@ -17,7 +18,6 @@
 
 static pthread_key_t end_of_thread;
 static bool has_key;
-static struct trace_thread* _Atomic blocks[trace_threads_max];
 
 /* cpu_clock is the clock of a thread's CPU time, as the kernel numbers them. */
 static clockid_t cpu_clock(struct trace_thread const* block)
@@ -53,26 +53,6 @@ static void for_each_running(void (*visit)(struct trace_thread*))
         if (block && atomic_load(&block->state) == trace_running)
             visit(block);
     }
-}
-
-/* Numbers of blocks, + 1, by the thread's number; of two threads with one place the later one. */
-static _Atomic uint32_t by_tid[2 * trace_threads_max];
-
-static _Atomic uint32_t* place_of(int32_t tid)
-{
-    return &by_tid[(uint32_t)tid % (sizeof by_tid / sizeof *by_tid)];
-}
-
-static bool runs(struct trace_thread const* block, int32_t tid)
-{
-    return block && block->tid == tid && atomic_load(&block->state) == trace_running;
-}
-
-struct trace_thread* find_block(int32_t tid)
-{
-    uint32_t const known = atomic_load_explicit(place_of(tid), memory_order_acquire);
-    struct trace_thread* const block = known ? atomic_load(&blocks[known - 1]) : NULL;
-    return runs(block, tid) ? block : NULL;
 }
 
 /* idle_block takes over the block of a thread that has ended, if there is one. */
@@ -129,7 +109,7 @@ struct trace_thread* register_thread(void)
         block->began_ns = block->seen_ns = now_ns();
         name_thread(block);
         atomic_store_explicit(&block->state, trace_running, memory_order_release);
-        atomic_store_explicit(place_of(block->tid), block->number + 1, memory_order_release);
+        note_thread(block);
         self.block = block;
         self.random = self.number * 2654435761u;
         self.acquisitions_until_hold = random_hold_interval();

@@ -11,9 +11,6 @@ void prepare_threads(void);
  */
 struct trace_thread* register_thread(void);
 
-/* find_block finds the block of a thread that runs; NULL: there is none. */
-struct trace_thread* find_block(int32_t tid);
-
 /* note_all_progress puts every running thread's name and CPU time into its block. */
 void note_all_progress(void);
 

@@ -9,6 +9,7 @@
 #define CLEAT_LOCKS_THREAD_STATE_H
 
 #include "compiler.h"
+#include "contention.h"
 #include "trace_format.h"
 
 #include <signal.h>
@@ -40,8 +41,8 @@ struct tries
 {
     uintptr_t lock; /* 0: none */
     struct trace_site* site;
-    uint64_t began_ns; /* the first failed try */
     uint64_t last_ns;
+    struct wait_start start; /* as the first try failed */
 };
 
 struct thread_state
@@ -68,6 +69,7 @@ struct thread_state
     unsigned known_count;      /* so far */
     bool only_tries;           /* the present attempt does not wait */
     bool waits_first;          /* its present wait is the lock's first: no hold was timed for it */
+    struct wait_start wait;    /* its present wait for a lock */
     struct trace_site* last_stack_site; /* where the last stack was taken */
     struct trace_stack* last_stack;     /* it counts the next acquisition there; or NULL */
     timer_t timer;

@@ -3,7 +3,7 @@
  */
 #include "clock.h"
 #include "contention.h"
-#include "thread_blocks.h"
+#include "locks.h"
 #include "tries.h"
 
 enum
@@ -31,14 +31,14 @@ void tries_given_up(void)
 {
     if (self.tries.lock == 0)
         return;
-    wait_at(self.tries.site, self.tries.last_ns - self.tries.began_ns);
+    wait_at(self.tries.site, self.tries.last_ns - self.tries.start.began_ns);
     forget_tries();
 }
 
 void tries_note(void* lock, struct trace_site* site)
 {
     uint64_t const now = now_ns();
-    struct contention* const contention = find_contention(lock);
+    struct contention* const contention = find_contention(find_slot((uintptr_t)lock, false));
     if (contention)
         atomic_fetch_add_explicit(&contention->asked, 1, memory_order_relaxed);
     if (self.tries.lock == (uintptr_t)lock && now - self.tries.last_ns < pause_ns_max) {
@@ -48,11 +48,15 @@ void tries_note(void* lock, struct trace_site* site)
     tries_given_up();
     self.tries.lock = (uintptr_t)lock;
     self.tries.site = site;
-    self.tries.began_ns = self.tries.last_ns = now;
+    self.tries.last_ns = now;
+    self.tries.start.contention = NULL;
+    self.tries.start.began_ns = now;
+    if (contention)
+        start_wait(&self.tries.start, contention, now);
     pay_attention();
 }
 
-bool tries_succeed(void const* lock, uint64_t now, uint64_t* began)
+bool tries_succeed(void const* lock, uint64_t now, struct wait_start* start)
 {
     if (self.tries.lock == 0)
         return false;
@@ -60,7 +64,7 @@ bool tries_succeed(void const* lock, uint64_t now, uint64_t* began)
         tries_given_up();
         return false;
     }
-    *began = self.tries.began_ns;
+    *start = self.tries.start;
     forget_tries();
     return true;
 }
@@ -68,13 +72,12 @@ bool tries_succeed(void const* lock, uint64_t now, uint64_t* began)
 void tries_end(void const* lock, struct trace_site* site)
 {
     uint64_t const now = now_ns();
-    uint64_t began = 0;
-    if (!tries_succeed(lock, now, &began))
+    struct wait_start start;
+    if (!tries_succeed(lock, now, &start))
         return;
     ++site->contended;
     ++site->unattributed_contended;
-    wait_at(site, now - began);
-    struct contention* const contention = find_contention(lock);
-    if (contention && self.block)
-        attribute_wait(self.block, contention, site, began, now, 0);
+    wait_at(site, now - start.began_ns);
+    if (self.block)
+        attribute_wait(self.block, &start, site, now, 0);
 }

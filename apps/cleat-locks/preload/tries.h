@@ -11,9 +11,9 @@
 /* tries_note notes a failed try that did not wait. */
 void tries_note(void* lock, struct trace_site* site);
 
-/* tries_succeed says whether the calling thread, which has a lock now, tried it before in vain, and
- * since when. The tries end. */
-bool tries_succeed(void const* lock, uint64_t now, uint64_t* began);
+/* tries_succeed says whether the calling thread, which has a lock now, tried it before in vain;
+ * then `start` is as the first try failed. The tries end. */
+bool tries_succeed(void const* lock, uint64_t now, struct wait_start* start);
 
 /* tries_end is called as the calling thread has taken a lock: the tried one, or another one, with
  * which it has given up. */
