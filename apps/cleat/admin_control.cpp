@@ -140,9 +140,9 @@ std::chrono::sys_seconds end_of_crl(crl_ending const& each) noexcept
 
 std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configuration)
 {
-    for (frontend_plan const& each : configuration.frontends)
-        if (each.tls.tickets)
-            return each.tls.ticket_rotation;
+    for (tls_plan const& each : configuration.tls)
+        if (each.spec.tickets)
+            return each.spec.ticket_rotation;
     return std::nullopt;
 }
 

@@ -62,12 +62,12 @@ connection_facts endpoints_of(
 
 // The announcement with these facts. Those of TLS are for PROXY v2 only.
 std::string write_header(
-    config const& settings, connection_facts& facts, net::address const& peer,
+    announcement_rule const& rule, connection_facts& facts, net::address const& peer,
     inbound_header const* received)
 {
-    header_checksum const checksum{*settings.proxy_checksum};
+    header_checksum const checksum{rule.has_checksum};
     std::string out;
-    switch (*settings.announce) {
+    switch (rule.way) {
     case announcement::nothing:
     case announcement::proxy_proxy:
         break;
@@ -80,7 +80,7 @@ std::string write_header(
         append_proxy_v1(out, facts);
         break;
     case announcement::write_proxy_v2:
-        if (received != nullptr && *settings.proxy_inbound_tlvs == inbound_tlvs::keep)
+        if (received != nullptr && rule.received == inbound_tlvs::keep)
             facts.inbound_tlvs = received->tlvs();
         // Only a very long common name or certificate makes the header too long.
         if (append_proxy_v2(out, facts, checksum)) {
@@ -95,21 +95,21 @@ std::string write_header(
 }
 
 std::string make_header(
-    config const& settings, client_side const& client, net::address const& peer,
+    announcement_rule const& rule, client_side const& client, net::address const& peer,
     inbound_header const* received)
 {
     connection_facts facts = endpoints_of(client.socket, peer, received);
-    if (*settings.announce != announcement::write_proxy_v2)
-        return write_header(settings, facts, peer, received);
+    if (rule.way != announcement::write_proxy_v2)
+        return write_header(rule, facts, peer, received);
     tls::engine const& engine = client.channel.engine();
     tls::handshake_info const info = engine.info();
     std::string const common_name = engine.peer_common_name();
     std::string certificate;
     tls::certificate_facts const own = engine.own_certificate();
-    if (*settings.proxy_authority)
+    if (rule.has_server_name)
         facts.authority = info.server_name;
     facts.alpn = info.alpn;
-    if (*settings.proxy_tlv) {
+    if (rule.has_tls_facts) {
         facts.tls = tls_facts{
             .version = info.version,
             .cipher = info.cipher,
@@ -121,10 +121,10 @@ std::string make_header(
             .client = when_certificate_was_shown(info),
             .is_client_verified = info.peer_certificate};
     }
-    if (*settings.proxy_client_cert)
+    if (rule.has_client_certificate)
         certificate = engine.peer_trusted_pem();
     facts.client_certificate = certificate;
-    return write_header(settings, facts, peer, received);
+    return write_header(rule, facts, peer, received);
 }
 
 } // namespace
@@ -173,22 +173,22 @@ net::task<error_code> receive_proxy_header(
 }
 
 std::span<std::byte const> first_bytes(
-    config const& settings, client_side& client, net::address const& peer,
+    announcement_rule const& rule, client_side& client, net::address const& peer,
     inbound_header const* received, byte_counts& traffic)
 {
-    if (*settings.announce == announcement::nothing)
+    if (rule.way == announcement::nothing)
         return first_plaintext(client, {}, traffic);
-    return first_plaintext(client, make_announcement(settings, client, peer, received), traffic);
+    return first_plaintext(client, make_announcement(rule, client, peer, received), traffic);
 }
 
 std::string make_announcement(
-    config const& settings, client_side const& client, net::address const& peer,
+    announcement_rule const& rule, client_side const& client, net::address const& peer,
     inbound_header const* received)
 {
-    if (*settings.announce == announcement::nothing)
+    if (rule.way == announcement::nothing)
         return {};
-    bool const passes_on = *settings.announce == announcement::proxy_proxy;
-    return passes_on ? received->bytes : make_header(settings, client, peer, received);
+    bool const passes_on = rule.way == announcement::proxy_proxy;
+    return passes_on ? received->bytes : make_header(rule, client, peer, received);
 }
 
 std::span<std::byte const> first_plaintext(
@@ -210,25 +210,24 @@ std::span<std::byte const> first_plaintext(
 }
 
 std::string make_plain_announcement(
-    config const& settings, net::socket const& client, net::address const& peer,
+    announcement_rule const& rule, net::socket const& client, net::address const& peer,
     inbound_header const* received, std::string_view server_name)
 {
-    if (*settings.announce == announcement::nothing)
+    if (rule.way == announcement::nothing)
         return {};
-    if (*settings.announce == announcement::proxy_proxy)
+    if (rule.way == announcement::proxy_proxy)
         return received->bytes;
     connection_facts facts = endpoints_of(client, peer, received);
-    if (*settings.proxy_authority)
+    if (rule.has_server_name)
         facts.authority = server_name;
-    return write_header(settings, facts, peer, received);
+    return write_header(rule, facts, peer, received);
 }
 
 std::span<std::byte const> first_bytes_of_passthrough(
-    config const& settings, net::socket const& client, net::address const& peer,
+    announcement_rule const& rule, net::socket const& client, net::address const& peer,
     inbound_header const* received, std::string_view server_name, std::span<std::byte const> hello)
 {
-    std::string const header =
-        make_plain_announcement(settings, client, peer, received, server_name);
+    std::string const header = make_plain_announcement(rule, client, peer, received, server_name);
     if (header.empty())
         return hello;
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();

@@ -6,7 +6,7 @@
 #include "admission/admission.hpp"
 #include "byte_counts.hpp"
 #include "client_side.hpp"
-#include "config/config.hpp"
+#include "config/route_settings.hpp"
 #include "proxy/inbound_header.hpp"
 
 #include <cleat/net/interrupt.hpp>
@@ -30,18 +30,18 @@ net::task<error_code> receive_proxy_header(
     net::interrupt& interrupt, net::socket& socket, admission const* rules,
     net::address const& peer, std::unique_ptr<inbound_header>& header);
 
-/// first_bytes are the first bytes for the upstream: the announcement that the settings ask for
+/// first_bytes are the first bytes for the upstream: the announcement that the rule asks for
 /// (with proxy-proxy it is `received`; otherwise `received`, where it is not null, names the client
 /// and has TLVs that are passed on), and the client's first plaintext, if it came with the end
 /// of the handshake. `traffic` counts the plaintext. They are in the thread's scratch block: use
 /// them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes(
-    config const& settings, client_side& client, net::address const& peer,
+    announcement_rule const& rule, client_side& client, net::address const& peer,
     inbound_header const* received, byte_counts& traffic);
 
 /// make_announcement is that announcement alone.
 [[nodiscard]] std::string make_announcement(
-    config const& settings, client_side const& client, net::address const& peer,
+    announcement_rule const& rule, client_side const& client, net::address const& peer,
     inbound_header const* received);
 
 /// first_plaintext is `before`, and then the client's first plaintext, as in first_bytes.
@@ -51,13 +51,13 @@ net::task<error_code> receive_proxy_header(
 /// make_plain_announcement is the announcement of a client whose TLS does not end here: it has the
 /// addresses and, with PROXY v2, the name of SNI, which may be empty.
 [[nodiscard]] std::string make_plain_announcement(
-    config const& settings, net::socket const& client, net::address const& peer,
+    announcement_rule const& rule, net::socket const& client, net::address const& peer,
     inbound_header const* received, std::string_view server_name = {});
 
 /// first_bytes_of_passthrough are the announcement and the client's first bytes as they came.
 /// The bytes are `hello` or in the thread's scratch block: use them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes_of_passthrough(
-    config const& settings, net::socket const& client, net::address const& peer,
+    announcement_rule const& rule, net::socket const& client, net::address const& peer,
     inbound_header const* received, std::string_view server_name, std::span<std::byte const> hello);
 
 } // namespace cleat::app

@@ -2,6 +2,7 @@
 // what stays the same.
 
 #include "certificate_catalog.hpp"
+#include "config/route_settings.hpp"
 #include "progress_line.hpp"
 
 #include <cleat/net/worker_pool.hpp>
@@ -336,9 +337,8 @@ catalog_layout layout_of(config const& settings)
     layout.glob = *settings.pem_dir_glob;
     layout.is_recursive = *settings.pem_dir_recursive;
     layout.files = files_of(settings.pem_files);
-    for (frontend_config const& each : settings.frontends)
-        if (!each.pem_files.empty())
-            layout.own.push_back({each.uses_global_certs(), files_of(each.pem_files)});
+    for (own_certificates const& each : own_certificates_of(settings))
+        layout.own.push_back({each.with_global, files_of(*each.files)});
     return layout;
 }
 

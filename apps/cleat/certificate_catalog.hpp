@@ -108,7 +108,8 @@ struct catalog_sources
 /// memory_of remembers a catalog with another layout.
 [[nodiscard]] certificate_memory memory_of(certificate_catalog const& catalog);
 
-/// layout_of is that of the settings. Frontends without a certificate of their own have no set.
+/// layout_of is that of the settings. Frontends and routes without a
+/// certificate of their own have no set.
 [[nodiscard]] catalog_layout layout_of(config const& settings);
 
 } // namespace cleat::app

@@ -1,4 +1,5 @@
 #include "certificate_loading.hpp"
+#include "config/route_settings.hpp"
 #include "process.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -97,8 +98,8 @@ void certificate_loading::read_all()
 {
     certificate_files::names const shared = files_.find_shared();
     std::size_t count = shared.size();
-    for (frontend_config const& each : settings_.frontends)
-        count += each.pem_files.size();
+    for (own_certificates const& each : own_certificates_of(settings_))
+        count += each.files->size();
     if (count <= static_cast<std::size_t>(*settings_.certificate_cache) &&
         !*settings_.pem_dir_skip_broken)
         return files_.read_certificates(shared, shared_);
@@ -140,9 +141,8 @@ void certificate_loading::fill(
     catalog_layout layout, certificate_files::names const& shared, bool is_partial)
 {
     std::vector<certificate_files::names> own;
-    for (frontend_config const& each : settings_.frontends)
-        if (!each.pem_files.empty())
-            own.push_back(certificate_files::names_of(each.pem_files));
+    for (own_certificates const& each : own_certificates_of(settings_))
+        own.push_back(certificate_files::names_of(*each.files));
     certificate_memory const known = memory();
     catalog_ = fill_catalog(
         std::move(layout),

@@ -42,7 +42,8 @@ public:
     void run();
 
     /// assign gives a frontend its certificates: a set of the catalog, or else null, and their
-    /// texts in the spec. Call it for each frontend in their order.
+    /// texts in the spec. Call it for each frontend in their order, and then for the scopes of the
+    /// routes that have certificates of their own.
     [[nodiscard]] tls::certificate_set const* assign(
         frontend_config const& frontend, tls::context_spec& spec);
 

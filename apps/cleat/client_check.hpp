@@ -19,19 +19,19 @@ namespace cleat::app {
 /// check_certificate is error::client_not_allowed where no rule is met, or
 /// error::client_certificate_expired where a session resumes whose certificate has expired; the log
 /// has a line about it then. A client that has shown no certificate is let in: the handshake
-/// refuses it where one is required. Throws std::bad_alloc.
+/// refuses it where one is required. A check that is null asks for no certificate. Throws
+/// std::bad_alloc.
 [[nodiscard]] inline error_code check_certificate(
-    frontend_socket const& frontend, tls::engine const& engine, connection_log& log)
+    client_check const* check, tls::engine const& engine, connection_log& log)
 {
-    client_check const* const check = frontend.plan.clients.get();
     return check == nullptr ? error_code{} : check_shown(*check, engine, log);
 }
 
 /// admit is check_certificate, and lets the ticket of a client that is let in go.
 [[nodiscard]] inline error_code admit(
-    frontend_socket const& frontend, client_side& client, connection_log& log)
+    client_check const* check, client_side& client, connection_log& log)
 {
-    error_code const refused = check_certificate(frontend, client.channel.engine(), log);
+    error_code const refused = check_certificate(check, client.channel.engine(), log);
     if (!refused)
         client.ticket.begin();
     return refused;

@@ -23,6 +23,8 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::connection_limit;
     case error::frontend_connection_limit:
         return close_reason::frontend_connection_limit;
+    case error::route_connection_limit:
+        return close_reason::route_connection_limit;
     case error::client_connection_limit:
         return close_reason::client_connection_limit;
     case error::client_handshake_limit:
@@ -31,6 +33,8 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::client_not_allowed;
     case error::client_certificate_expired:
         return close_reason::client_certificate_expired;
+    case error::client_hello_changed:
+        return close_reason::client_hello_changed;
     default:
         return close_reason::address_not_allowed;
     }
@@ -138,6 +142,8 @@ std::string_view name_of(close_reason why) noexcept // house(function-length): r
         return "client-not-allowed";
     case close_reason::client_certificate_expired:
         return "client-certificate-expired";
+    case close_reason::client_hello_changed:
+        return "client-hello-changed";
     case close_reason::upstream_tls_failed:
         return "upstream-tls-failed";
     case close_reason::upstream_truncated:
@@ -154,6 +160,8 @@ std::string_view name_of(close_reason why) noexcept // house(function-length): r
         return "connection-limit";
     case close_reason::frontend_connection_limit:
         return "frontend-connection-limit";
+    case close_reason::route_connection_limit:
+        return "route-connection-limit";
     case close_reason::client_connection_limit:
         return "client-connection-limit";
     case close_reason::client_handshake_limit:

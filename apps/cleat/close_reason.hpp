@@ -41,10 +41,12 @@ enum class close_reason : std::uint8_t
     address_not_allowed,        ///< allow-from does not have the client's address.
     connection_limit,           ///< max-connections, in all.
     frontend_connection_limit,  ///< max-connections of the frontend.
+    route_connection_limit,     ///< max-connections of the route.
     client_connection_limit,    ///< client-max-connections.
     client_handshake_limit,     ///< client-handshake-rate.
     client_not_allowed,         ///< client-allow has no rule that the client's certificate meets.
     client_certificate_expired, ///< The client resumes a session that is older than that.
+    client_hello_changed,       ///< The client's second ClientHello is for another route.
 
     // Others.
     bad_proxy_header,    ///< proxy-proxy: the bytes before TLS are no PROXY header.

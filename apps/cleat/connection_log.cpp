@@ -148,6 +148,18 @@ void connection_log::refused(
     });
 }
 
+void connection_log::refused_by_route(
+    error_code why, std::string_view server_name, std::string_view route,
+    tls::engine const* engine) noexcept
+{
+    write_refused(why, engine, [&](log_line& line) {
+        if (!frontend_.plan.takes_plaintext)
+            line.add("sni", server_name);
+        if (!route.empty())
+            line.add("route", route);
+    });
+}
+
 void connection_log::proxy_header_failed(error_code why) noexcept
 {
     if (why == error::untrusted_proxy)

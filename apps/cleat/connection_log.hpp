@@ -52,6 +52,11 @@ public:
     void refused(
         error_code why, tls::engine const& engine, tls::client_certificate const& shown,
         std::string_view detail) noexcept;
+    /// refused: by a route, whose conditions may be empty, because of its limit or because it is
+    /// not the one that TLS began with. The engine is null before TLS and in plaintext.
+    void refused_by_route(
+        error_code why, std::string_view server_name, std::string_view route,
+        tls::engine const* engine = nullptr) noexcept;
     void proxy_header_failed(error_code why) noexcept;
 
     /// handshake_begins: for the access log the client is fingerprinted. The engine ends before

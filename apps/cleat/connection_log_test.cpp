@@ -60,7 +60,7 @@ struct logged_service
     frontend_socket frontend{
         .service = service,
         .plan = plan,
-        .context = net::contexts().server,
+        .policy = {.context = &net::contexts().server},
         .name = "192.0.2.9:443",
         .open = &open};
     net::address peer = net::resolve("192.0.2.1", "1").value().front();

@@ -5,7 +5,7 @@
 #include "client_closing.hpp"
 #include "client_side.hpp"
 #include "connection_log.hpp"
-#include "upstream/upstream_choice.hpp"
+#include "route_choice.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -15,10 +15,10 @@ namespace cleat::app {
 
 /// end_without_upstream logs the failed connect, and refuses the client: see refuse_client.
 [[nodiscard]] inline net::task<> end_without_upstream(
-    net::interrupt& interrupt, client_side& client, error_code why, upstream_choice const& choice,
+    net::interrupt& interrupt, client_side& client, error_code why, destination const& to,
     connection_log& log)
 {
-    log.connect_failed(why, choice.name(), &client.channel.engine());
+    log.connect_failed(why, to.choice.name(), &client.channel.engine());
     return refuse_client(interrupt, client);
 }
 

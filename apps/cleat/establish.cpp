@@ -2,6 +2,7 @@
 #include "client_closing.hpp"
 #include "establish.hpp"
 #include "handshake.hpp"
+#include "route_choice.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
@@ -9,16 +10,24 @@
 namespace cleat::app {
 
 net::task<bool> establish(
-    net::interrupt& interrupt, frontend_socket const& frontend, client_side& client,
+    net::interrupt& interrupt, frontend_socket const& frontend, planned_route const* settings,
+    client_side& client, net::address const& peer, inbound_header const* proxy_header,
     connection_log& log)
 {
     error_code const failed =
         co_await handshake(interrupt, client, frontend.service.certificates(), &log);
+    tls::engine const& engine = client.channel.engine();
     if (failed) {
-        log.handshake_failed(failed, client.channel.engine());
+        log.handshake_failed(failed, engine);
         co_return false;
     }
-    error_code const refused = admit(frontend, client, log);
+    error_code refused;
+    if (has_kept_route(frontend, settings, engine, peer, proxy_header)) {
+        refused = admit(policy_of(frontend, settings).clients, client, log);
+    } else {
+        refused = error::client_hello_changed;
+        log.refused_by_route(refused, engine.info().server_name, {}, &engine);
+    }
     if (refused)
         co_await refuse_client(interrupt, client, alert_for(refused));
     co_return !refused;

@@ -19,7 +19,7 @@ finding_place place_of_finding(
     std::vector<suspect> suspects{
         {"ciphers", "ciphers", effective(l.ciphers, settings.ciphers).location},
         {"ciphersuites", "ciphersuites", effective(l.ciphersuites, settings.ciphersuites).location},
-        {"groups", "ecdh-curve", settings.ecdh_curve.location},
+        {"groups", "ecdh-curve", effective(l.ecdh_curve, settings.ecdh_curve).location},
         {"certificate compression", "certificate-compression",
          effective(l.certificate_compression, settings.certificate_compression).location},
         {"client signature schemes", "client-verify-sigalgs",

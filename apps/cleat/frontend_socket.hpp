@@ -12,17 +12,28 @@
 namespace cleat::app {
 
 class worker_service;
+struct client_check;
 struct frontend_connections;
 class worker_upstream;
 struct frontend_plan;
+struct tls_plan;
+
+/// tls_policy is how a worker speaks TLS with the clients of a frontend, or of a route that has
+/// settings of its own. The worker_service owns the context, and the snapshot the rest.
+struct tls_policy
+{
+    tls::context const* context = nullptr;
+    tls_plan const* plan = nullptr;
+    client_check const* clients = nullptr; ///< Null: no client shows a certificate.
+};
 
 /// frontend_socket is one address of a frontend, in one configuration. It belongs to its worker's
-/// thread. All addresses of a frontend share its context.
+/// thread. All addresses of a frontend share its policy.
 struct frontend_socket
 {
     worker_service& service;
     frontend_plan const& plan;
-    tls::context const& context;
+    tls_policy policy;        ///< Of clients that no route with other settings takes.
     std::string name;         ///< The address, as the log spells it.
     frontend_counts counts{}; ///< From worker_service::begin on, as is:
     worker_upstream* upstream = nullptr;

@@ -1,3 +1,4 @@
+#include "config/route_settings.hpp"
 #include "network_settings.hpp"
 #include "proxy/proxy_protocol.hpp"
 #include "resolver/dns_channel.hpp"
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -66,10 +68,23 @@ void check_limit(
             fmt::format("Write {} or more, or a smaller preconnect.", ready));
 }
 
+// Some clients' connections to the upstream begin with a header.
+bool may_get_header(config const& settings, std::string const& upstream)
+{
+    auto const gets_header = [&](route_config const& each) {
+        return *each.upstream == upstream &&
+               announcement_rule_of(settings, each).way != announcement::nothing;
+    };
+    return *settings.announce != announcement::nothing ||
+           std::ranges::any_of(settings.frontends, [&](frontend_config const& each) {
+               return std::ranges::any_of(each.routes, gets_header);
+           });
+}
+
 // TLS begins with a header that names the client, or with the client's protocol.
 preconnect_rule preconnect_rule_of(config const& settings, upstream_config const& block)
 {
-    bool const has_header = *settings.announce != announcement::nothing;
+    bool const has_header = may_get_header(settings, *block.name);
     return {
         .connections = static_cast<std::size_t>(*block.preconnect),
         .time = *block.preconnect_time,

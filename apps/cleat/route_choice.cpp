@@ -39,51 +39,100 @@ planned_route const* find_route(
     return chosen ? &routes.routes[*chosen] : nullptr;
 }
 
-} // namespace
-
-worker_upstream& choose_route(
-    frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
-    net::address const& peer, inbound_header const* proxy_header)
+// The same once the client is established.
+planned_route const* find_route_of(
+    route_plan const& routes, tls::engine const& engine, net::address const& peer,
+    inbound_header const* proxy_header)
 {
     tls::handshake_info const info = engine.info();
     std::optional<tls::client_certificate> shown;
     if (routes.table.asks_for_certificates())
         shown = tls::read_client_certificate(engine);
-    planned_route const* const found = find_route(
+    return find_route(
         routes,
         {.server_name = info.server_name,
          .agreed = info.alpn,
          .certificate = shown ? &*shown : nullptr,
          .is_established = true},
         peer, proxy_header);
-    return found != nullptr ? frontend.service.upstream(found->upstream) : *frontend.upstream;
 }
 
-upstream_choice choose_for_plaintext(
-    frontend_socket const& frontend, net::address const& peer, inbound_header const* proxy_header)
+} // namespace
+
+tls_policy const& policy_of(frontend_socket const& frontend, planned_route const* settings) noexcept
 {
-    planned_route const* const found =
-        frontend.plan.routes
-            ? find_route(*frontend.plan.routes, {.is_established = true}, peer, proxy_header)
-            : nullptr;
-    return upstream_choice{
-        found != nullptr ? frontend.service.upstream(found->upstream) : *frontend.upstream,
-        client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
+    return settings == nullptr ? frontend.policy : frontend.service.policy(settings->tls);
 }
 
-worker_upstream* choose_passthrough(
+announcement_rule const& announcement_of(
+    frontend_socket const& frontend, planned_route const* route) noexcept
+{
+    return frontend.service.configuration()
+        .announcements[route == nullptr ? 0 : route->announcement];
+}
+
+hello_route choose_by_hello(
     frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
     inbound_header const* proxy_header)
 {
     route_plan const& routes = *frontend.plan.routes;
-    planned_route const* const found = find_route(
-        routes,
-        {.server_name = hello.server_name,
-         .agreed = tls::choose_protocol(routes.protocols, hello.protocols).value_or(""),
-         .offered = hello.protocols},
-        peer, proxy_header);
-    return found != nullptr && found->is_passthrough ? &frontend.service.upstream(found->upstream)
-                                                     : nullptr;
+    route_question question{
+        .server_name = hello.server_name,
+        .agreed = tls::choose_protocol(routes.protocols, hello.protocols).value_or(""),
+        .offered = hello.protocols};
+    planned_route const* found = find_route(routes, question, peer, proxy_header);
+    if (found != nullptr && found->is_passthrough)
+        return {.passthrough = found};
+    // A client that shows no certificate.
+    question.is_established = true;
+    if (routes.has_settings && routes.table.asks_for_certificates())
+        found = find_route(routes, question, peer, proxy_header);
+    return {.settings = found};
+}
+
+planned_route const* choose_for_plaintext(
+    frontend_socket const& frontend, net::address const& peer, inbound_header const* proxy_header)
+{
+    return frontend.plan.routes
+               ? find_route(*frontend.plan.routes, {.is_established = true}, peer, proxy_header)
+               : nullptr;
+}
+
+bool has_kept_route(
+    frontend_socket const& frontend, planned_route const* settings, tls::engine const& engine,
+    net::address const& peer, inbound_header const* proxy_header)
+{
+    if (!frontend.plan.routes || !frontend.plan.routes->has_settings)
+        return true;
+    tls::handshake_info const info = engine.info();
+    return settings ==
+           find_route(
+               *frontend.plan.routes,
+               {.server_name = info.server_name, .agreed = info.alpn, .is_established = true}, peer,
+               proxy_header);
+}
+
+destination choose_destination(
+    frontend_socket const& frontend, client_side const& client, net::address const& peer,
+    inbound_header const* proxy_header)
+{
+    planned_route const* const found =
+        frontend.plan.routes
+            ? find_route_of(*frontend.plan.routes, client.channel.engine(), peer, proxy_header)
+            : nullptr;
+    return destination_of(frontend, found, peer, proxy_header);
+}
+
+destination destination_of(
+    frontend_socket const& frontend, planned_route const* route, net::address const& peer,
+    inbound_header const* proxy_header)
+{
+    worker_upstream& upstream =
+        route != nullptr ? frontend.service.upstream(route->upstream) : *frontend.upstream;
+    return {
+        announcement_of(frontend, route),
+        upstream_choice{
+            upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))}};
 }
 
 } // namespace cleat::app

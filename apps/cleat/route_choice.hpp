@@ -1,47 +1,80 @@
-// route_choice: the upstream that a client goes to.
+// route_choice: the route that takes a client, before TLS begins and when it is established.
 
 #pragma once
 
-#include "client_address.hpp"
+#include "client_side.hpp"
+#include "config/route_settings.hpp"
 #include "frontend_socket.hpp"
 #include "proxy/inbound_header.hpp"
 #include "snapshot.hpp"
 #include "upstream/upstream_choice.hpp"
-#include "upstream/worker_upstream.hpp"
 
+#include <cleat/net/channel.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/hello/client_hello_reader.hpp>
 
 namespace cleat::app {
 
-/// choose_route is the upstream of the first route that takes the established client, or else the
-/// frontend's. The proxy_header is the one that came before TLS, or null. Throws std::bad_alloc.
-[[nodiscard]] worker_upstream& choose_route(
-    frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
-    net::address const& peer, inbound_header const* proxy_header);
-
-/// choose_upstream begins the choice of a server of that upstream. The frontend may have no routes.
-[[nodiscard]] inline upstream_choice choose_upstream(
-    frontend_socket const& frontend, tls::engine const& engine, net::address const& peer,
-    inbound_header const* proxy_header)
+/// hello_route is what a ClientHello decides.
+struct hello_route
 {
-    worker_upstream& upstream =
-        frontend.plan.routes
-            ? choose_route(frontend, *frontend.plan.routes, engine, peer, proxy_header)
-            : *frontend.upstream;
-    return upstream_choice{
-        upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
-}
+    /// The first route that takes the client is a passthrough. Null: TLS ends here.
+    planned_route const* passthrough = nullptr;
+    /// The first route that takes the client without a certificate: it has the settings of TLS, and
+    /// the limit. Null: those of the frontend.
+    planned_route const* settings = nullptr;
+};
 
-/// choose_for_plaintext is choose_upstream for a client that speaks no TLS: its address decides.
-[[nodiscard]] upstream_choice choose_for_plaintext(
-    frontend_socket const& frontend, net::address const& peer, inbound_header const* proxy_header);
-
-/// choose_passthrough is the upstream of the first route that takes the client, if that is a
-/// passthrough; else null. The frontend has routes. Throws std::bad_alloc.
-[[nodiscard]] worker_upstream* choose_passthrough(
+/// choose_by_hello is asked before TLS begins. The frontend has routes. Throws std::bad_alloc.
+[[nodiscard]] hello_route choose_by_hello(
     frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
     inbound_header const* proxy_header);
+
+/// choose_for_plaintext is the route of a client that speaks no TLS: its address decides. Null: no
+/// route takes it. Throws std::bad_alloc.
+[[nodiscard]] planned_route const* choose_for_plaintext(
+    frontend_socket const& frontend, net::address const& peer, inbound_header const* proxy_header);
+
+/// has_kept_route: the established client's route for TLS is still the one that its first
+/// ClientHello has chosen. A second one, which answers a HelloRetryRequest, may name another server
+/// all the same. The arguments are those of choose_destination, and the `settings` of the
+/// hello_route.
+[[nodiscard]] bool has_kept_route(
+    frontend_socket const& frontend, planned_route const* settings, tls::engine const& engine,
+    net::address const& peer, inbound_header const* proxy_header);
+
+/// destination is where a client goes, and what the upstream gets about it.
+struct destination
+{
+    announcement_rule const& rule;
+    upstream_choice choice;
+};
+
+/// choose_destination is that of the first route that takes the established client, or else the
+/// frontend's. The proxy_header is the one that came before TLS, or null. Throws std::bad_alloc.
+[[nodiscard]] destination choose_destination(
+    frontend_socket const& frontend, client_side const& client, net::address const& peer,
+    inbound_header const* proxy_header);
+
+/// destination_of is that of a route; null: of a client that no route takes. Throws std::bad_alloc.
+[[nodiscard]] destination destination_of(
+    frontend_socket const& frontend, planned_route const* route, net::address const& peer,
+    inbound_header const* proxy_header);
+
+/// policy_of a hello_route's settings; null: the frontend's.
+[[nodiscard]] tls_policy const& policy_of(
+    frontend_socket const& frontend, planned_route const* settings) noexcept;
+
+/// new_channel is for a client with this policy.
+[[nodiscard]] inline net::channel new_channel(
+    frontend_socket const& frontend, planned_route const* settings)
+{
+    return net::channel{*policy_of(frontend, settings).context};
+}
+
+/// announcement_of a route; null: of a client that no route takes.
+[[nodiscard]] announcement_rule const& announcement_of(
+    frontend_socket const& frontend, planned_route const* route) noexcept;
 
 } // namespace cleat::app

@@ -3,32 +3,35 @@
 #include "passthrough/passthrough.hpp"
 #include "passthrough/receive_hello.hpp"
 #include "route_choice.hpp"
+#include "route_place.hpp"
 #include "serve_by_hello.hpp"
+#include "worker_service.hpp"
 
-#include <cleat/core/error.hpp>
-
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace cleat::app {
 namespace {
 
-bool has_passthrough(frontend_socket const& frontend) noexcept
+// A route can decide by the ClientHello alone.
+bool has_hello_routes(frontend_socket const& frontend) noexcept
 {
-    return frontend.plan.routes && frontend.plan.routes->table.has_passthrough();
+    std::optional<route_plan> const& routes = frontend.plan.routes;
+    return routes && (routes->table.has_passthrough() || routes->has_settings);
 }
 
 } // namespace
 
 bool reads_hello_first(frontend_socket const& frontend) noexcept
 {
-    return has_passthrough(frontend) || answers_challenges(frontend);
+    return has_hello_routes(frontend) || answers_challenges(frontend);
 }
 
 net::task<bool> serve_by_hello(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log,
-    byte_queue& read_before)
+    read_hello& before)
 {
     received_hello hello;
     error_code const failed = co_await receive_hello(interrupt, accepted, hello);
@@ -38,22 +41,29 @@ net::task<bool> serve_by_hello(
     }
     if (hello.status == tls::client_hello_reader::status::complete) {
         tls::hello_facts const& facts = hello.reader.facts();
-        worker_upstream* const upstream =
-            has_passthrough(frontend) ? choose_passthrough(frontend, facts, peer, proxy_header)
-                                      : nullptr;
-        if (upstream != nullptr) {
-            co_await pass_through(
-                interrupt, frontend, *upstream, accepted, peer, proxy_header, log, hello);
-            co_return true;
-        }
-        if (answers_challenges(frontend) && is_challenge(facts)) {
+        hello_route chosen;
+        if (has_hello_routes(frontend))
+            chosen = choose_by_hello(frontend, facts, peer, proxy_header);
+        bool const is_challenge_of_acme =
+            chosen.passthrough == nullptr && answers_challenges(frontend) && is_challenge(facts);
+        if (is_challenge_of_acme) {
             co_await answer_challenge(
                 interrupt, frontend, accepted, std::string{facts.server_name},
                 std::move(hello.bytes), log);
             co_return true;
         }
+        planned_route const* const route =
+            chosen.passthrough != nullptr ? chosen.passthrough : chosen.settings;
+        if (!find_place(frontend, route, facts.server_name, accepted, log, before.place))
+            co_return true;
+        if (chosen.passthrough != nullptr) {
+            co_await pass_through(
+                interrupt, frontend, *chosen.passthrough, accepted, peer, proxy_header, log, hello);
+            co_return true;
+        }
+        before.settings = chosen.settings;
     }
-    read_before = std::move(hello.bytes);
+    before.bytes = std::move(hello.bytes);
     co_return false;
 }
 

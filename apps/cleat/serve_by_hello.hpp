@@ -1,11 +1,13 @@
-// serve_by_hello: the connections whose ClientHello decides who speaks TLS with the client: a
-// passthrough's upstream, or the answer to an ACME challenge.
+// serve_by_hello: the connections whose ClientHello decides who speaks TLS with the client, and
+// how: a passthrough's upstream, the answer to an ACME challenge, or cleat with a route's settings.
 
 #pragma once
 
 #include "connection_log.hpp"
 #include "frontend_socket.hpp"
+#include "limits/limited_route.hpp"
 #include "proxy/inbound_header.hpp"
+#include "snapshot.hpp"
 
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -15,17 +17,31 @@
 
 namespace cleat::app {
 
-/// reads_hello_first: the frontend may have such connections.
+/// read_hello is what is known of a client before TLS begins here.
+struct read_hello
+{
+    byte_queue bytes;                        ///< All that the socket had.
+    planned_route const* settings = nullptr; ///< See hello_route.
+    limited_route place{};
+};
+
+/// unread_hello takes its place on a frontend where TLS has the first byte.
+struct unread_hello
+{
+    static constexpr planned_route const* settings = nullptr;
+};
+
+/// reads_hello_first: the frontend may have such connections, or routes with settings.
 [[nodiscard]] bool reads_hello_first(frontend_socket const& frontend) noexcept;
 
 /// serve_by_hello reads the ClientHello, within the deadline that is set, and serves the connection
-/// where a passthrough route takes the client, or else where it is an ACME challenge's. True: the
-/// connection has ended, and the log has it. False: TLS begins here, with the bytes of
-/// `read_before`, and the socket is still the caller's. The header may be null. The arguments
-/// outlive the task.
+/// where a passthrough route takes the client, or else where it is an ACME challenge's. A client
+/// beyond the limit of its route is reset. True: the connection has ended, and the log has it.
+/// False: TLS begins here, with what `before` has, and the socket is still the caller's. The header
+/// may be null. The arguments outlive the task.
 net::task<bool> serve_by_hello(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log,
-    byte_queue& read_before);
+    read_hello& before);
 
 } // namespace cleat::app

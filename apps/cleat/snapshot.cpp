@@ -1,22 +1,17 @@
 #include "acme/challenge_folder.hpp"
 #include "admission/admission_loading.hpp"
 #include "certificate_loading.hpp"
-#include "client_verification.hpp"
-#include "compressors.hpp"
 #include "config/problem_list.hpp"
 #include "config/route_text.hpp"
-#include "finding_place.hpp"
 #include "limits/limit_planning.hpp"
 #include "network_settings.hpp"
 #include "snapshot.hpp"
+#include "tls_planning.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/worker_pool.hpp>
 #include <cleat/tls/alpn.hpp>
-#include <cleat/tls/context.hpp>
-#include <cleat/tls/store/certificate_proof.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
-#include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <fmt/format.h>
@@ -27,7 +22,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,29 +31,6 @@
 
 namespace cleat::app {
 namespace {
-
-void fill_protocol(config const& settings, frontend_config const& l, tls::context_spec& spec)
-{
-    tls_versions const versions = *effective(l.tls_protos, settings.tls_protos);
-    using enum tls::protocol_version;
-    spec.version_min = versions.tls_1_2 ? tls_1_2 : tls_1_3;
-    spec.version_max = versions.tls_1_3 ? tls_1_3 : tls_1_2;
-    spec.ciphers = *effective(l.ciphers, settings.ciphers);
-    spec.ciphersuites = *effective(l.ciphersuites, settings.ciphersuites);
-    // A frontend must not resume a session of another one whose suites it does not allow.
-    spec.session_scope = fmt::format("cleat {} {}", spec.ciphers, spec.ciphersuites);
-    spec.prefer_server_ciphers =
-        *effective(l.prefer_server_ciphers, settings.prefer_server_ciphers);
-    spec.refuse_unknown_names = *effective(l.sni_nomatch_abort, settings.sni_nomatch_abort);
-    // The default list leaves out the groups that the library does not have, also where a file
-    // has it that --default-config printed.
-    bool const is_default = *settings.ecdh_curve == *config{}.ecdh_curve;
-    spec.groups = (is_default ? "?" : "") + *settings.ecdh_curve;
-    spec.alpn = *settings.alpn_protos;
-    for (compression const each :
-         *effective(l.certificate_compression, settings.certificate_compression))
-        spec.certificate_compressors.push_back(compressor_of(each));
-}
 
 certificates_before known_before(predecessor const& before)
 {
@@ -128,7 +99,10 @@ std::optional<route_plan> plan_routes(
     route_plan made{route_table{rules_of(l)}, {}, tls::alpn_on_wire(*settings.alpn_protos)};
     for (route_config const& each : l.routes)
         made.routes.push_back(
-            {describe(each), each.location, upstreams.find(*each.upstream), *each.passthrough});
+            {.text = describe(each),
+             .location = each.location,
+             .upstream = upstreams.find(*each.upstream),
+             .is_passthrough = *each.passthrough});
     return made;
 }
 
@@ -144,26 +118,6 @@ void plan_upstreams(
         (p.routes && std::ranges::any_of(p.routes->routes, speaks_tls, &planned_route::upstream));
 }
 
-void note_end(snapshot& made, tls::context const& context, std::size_t place)
-{
-    tls::certificate_end const& end = context.certificate_ends()[place];
-    std::vector<std::string> names = context.certificate_names(place);
-    std::size_t const count = names.size();
-    names.resize(std::min(count, limits::admin_names_max));
-    made.ends.insert_or_assign(
-        end.origin, certificate_ending{end.valid_until, std::move(names), count});
-}
-
-// Where a certificate is named that has a rule of its own.
-location place_of_rule(config const& settings, frontend_config const& l, std::string const& origin)
-{
-    for (std::vector<pem_file> const* pems : {&l.pem_files, &settings.pem_files})
-        for (pem_file const& pem : *pems)
-            if (tls::origin_of({*pem.cert, *pem.private_key}) == origin)
-                return pem.location;
-    return l.location;
-}
-
 class loader
 {
 public:
@@ -177,7 +131,10 @@ public:
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
         , upstreams_{made_, settings_, before.configuration, certificates_.files(), problems_}
         , admissions_{settings_, problems_, root_files}
-        , client_rules_{settings_, problems_, root_files}
+        , tls_{
+              {settings_, made_.tls, made_.ends, made_.crl_ends, made_.tickets,
+               before.configuration == nullptr ? nullptr : &before.configuration->tls},
+              problems_, certificates_, root_files}
         , root_files_{root_files}
     {
     }
@@ -190,7 +147,8 @@ public:
         made_.watched = certificates_.watched();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
-        prove_changed();
+        plan_route_settings();
+        tls_.prove_changed();
         made_.catalog = certificates_.take_catalog();
         made_.challenge_folder = find_challenge_folder(settings_, problems_, root_files_);
         made_.listen_options = listen_options_of(settings_);
@@ -208,170 +166,44 @@ private:
         p.admission = admissions_.find(l);
         p.takes_plaintext = takes_plaintext(settings_, l);
         if (p.takes_plaintext)
-            p.tls.role = tls::role::client;
+            tls_.add_unused(p.name);
         else
-            plan_tls(l, p);
+            tls_.add(p.name, l);
         made_.frontends.push_back(std::move(p));
     }
 
-    void plan_tls(frontend_config const& l, frontend_plan& p)
+    // Behind the frontends, so that a frontend and its tls_plan have the same number.
+    void plan_route_settings()
     {
-        p.clients = client_rules_.find(l);
-        tls::context_spec& spec = p.tls;
-        spec.tickets = made_.tickets;
-        fill_protocol(settings_, l, spec);
-        client_verification const verification{settings_, l, certificates_.files()};
-        verification.fill(spec, problems_, root_files_);
-        note_crls(spec);
-        p.certificates = certificates_.assign(l, spec);
-        p.client_rules = verification.own_rules();
-        use_client_rules(l, p);
-        if (certificates_.has_catalog()) {
-            p.same_contexts = find_same_contexts(p);
-            if (!p.same_contexts)
-                try_out_catalog(l, p);
-        } else {
-            try_out(l, p);
+        made_.announcements.push_back(announcement_rule_of(settings_));
+        for (std::size_t i = 0; i < settings_.frontends.size(); ++i) {
+            frontend_config const& l = settings_.frontends[i];
+            for (std::size_t j = 0; j < l.routes.size(); ++j)
+                plan_settings(i, l.routes[j], *made_.frontends[i].routes, j);
         }
     }
 
-    // Several frontends may have the same file, which is read once.
-    void note_crls(tls::context_spec const& spec)
+    void plan_settings(
+        std::size_t frontend, route_config const& route, route_plan& plan, std::size_t number)
     {
-        for (tls::crl_source const& each : spec.verify_crls) {
-            if (!known_crls_.emplace(each.origin, spec.accept_stale_crls).second)
-                continue;
-            for (tls::crl_end& end : tls::find_crl_ends(each))
-                made_.crl_ends.push_back({std::move(end), spec.accept_stale_crls});
-        }
+        planned_route& made = plan.routes[number];
+        made.tls = frontend;
+        if (has_tls_settings(route) && !made_.frontends[frontend].takes_plaintext)
+            made.tls = tls_.find(frontend, route);
+        if (!header_settings_of(route).empty())
+            made.announcement = find_announcement(announcement_rule_of(settings_, route));
+        if (connection_limit_of(route) != 0)
+            made.limit = limited_routes_++; // As plan_limits counts them.
+        plan.has_settings = plan.has_settings || made.tls != frontend || made.limit;
     }
 
-    void use_client_rules(frontend_config const& l, frontend_plan& p)
+    std::size_t find_announcement(announcement_rule const& rule)
     {
-        for (tls::certificate_source& each : p.tls.certificates)
-            if (auto const found = p.client_rules.find(each.origin); found != p.client_rules.end())
-                each.clients = found->second;
-        // 0: the catalog is there to be explained.
-        if (p.client_rules.empty() || !certificates_.has_catalog() ||
-            *settings_.certificate_cache == 0)
-            return;
-        std::string const& origin = p.client_rules.begin()->first;
-        problems_.error(
-            place_of_rule(settings_, l, origin), "client-verify",
-            fmt::format(
-                "the rule that {} has for its clients needs all certificates in memory", origin),
-            fmt::format(
-                "{}; or give the certificate a frontend of its own, with the rule.",
-                how_to_load_all(settings_, certificates_.catalog().store->size())));
-    }
-
-    void try_out(frontend_config const& l, frontend_plan const& p)
-    {
-        if (p.tls.certificates.empty()) {
-            if (!problems_.has_errors())
-                problems_.error(
-                    l.location, "pem-file", fmt::format("{} has no certificate", p.name),
-                    "Name a PEM file with a certificate and its key: cleat ... site.pem");
-            return;
-        }
-        try {
-            tls::context const context{p.tls};
-            report_warnings(l, context);
-            for (std::size_t i = 0; i < context.certificate_ends().size(); ++i)
-                note_end(made_, context, i);
-        } catch (tls::spec_error const&) {
-            report_mistakes(l, tls::find_mistakes(p.tls));
-        }
-    }
-
-    // A frontend of the configuration before with the same settings, the same default certificate
-    // and all types of keys.
-    [[nodiscard]] std::optional<std::size_t> find_same_contexts(frontend_plan const& p) const
-    {
-        if (before_.configuration == nullptr || problems_.has_errors())
-            return {};
-        std::vector<frontend_plan> const& all = before_.configuration->frontends;
-        auto const found = std::ranges::find_if(all, [&](frontend_plan const& each) {
-            return each.name == p.name && each.certificates != nullptr &&
-                   is_same_policy(each.tls, p.tls) &&
-                   p.certificates->can_follow(*each.certificates);
-        });
-        return found == all.end() ? std::nullopt
-                                  : std::optional{static_cast<std::size_t>(found - all.begin())};
-    }
-
-    // A certificate that no client can use is a warning, as at the start: others may serve its
-    // names. A certificate that replaces one with another type of key is an error then.
-    void prove_changed()
-    {
-        if (problems_.has_errors() || !certificates_.catalog().changes)
-            return;
-        std::size_t left = limits::certificates_proved_max;
-        for (std::size_t i = 0; i < made_.frontends.size(); ++i) {
-            frontend_plan const& plan = made_.frontends[i];
-            std::optional<tls::certificate_proof> proof;
-            for (catalog_changes::entry const& each : certificates_.catalog().changes->entries) {
-                if (plan.takes_plaintext || !plan.certificates->serves(*each.set) || left == 0)
-                    continue;
-                --left;
-                if (!proof)
-                    proof.emplace(plan.tls);
-                prove(*proof, settings_.frontends[i], each);
-            }
-        }
-    }
-
-    void prove(
-        tls::certificate_proof& proof, frontend_config const& l,
-        catalog_changes::entry const& changed)
-    {
-        try {
-            std::vector<std::string> warnings;
-            bool const is_good =
-                proof.try_out(*certificates_.catalog().store, changed.certificate, warnings);
-            for (std::string const& each : warnings) {
-                finding_place const found =
-                    place_of_finding(settings_, l, certificates_.files(), each);
-                if (is_good || !changed.has_other_type)
-                    problems_.warning(found.where, found.key, found.text);
-                else
-                    problems_.error(found.where, found.key, found.text, "");
-            }
-        } catch (tls::spec_error const& wrong) {
-            problems_.error(l.location, "", wrong.what(), "");
-        }
-    }
-
-    // A certificate that cannot be used has been reported already. Without the default one there is
-    // no context to try.
-    void try_out_catalog(frontend_config const& l, frontend_plan const& p)
-    {
-        if (p.certificates->defaults().empty() || !certificates_.catalog().is_complete)
-            return;
-        tls::certificate_table loaded{1};
-        try {
-            report_warnings(l, tls::context{p.tls, *p.certificates, loaded});
-        } catch (tls::spec_error const&) {
-            report_mistakes(l, tls::find_mistakes(p.tls, *p.certificates, loaded));
-        }
-    }
-
-    void report_warnings(frontend_config const& l, tls::context const& context)
-    {
-        for (std::string const& finding : context.warnings()) {
-            finding_place const found =
-                place_of_finding(settings_, l, certificates_.files(), finding);
-            problems_.warning(found.where, found.key, found.text);
-        }
-    }
-
-    void report_mistakes(frontend_config const& l, std::vector<std::string> const& mistakes)
-    {
-        for (std::string const& mistake : mistakes) {
-            finding_place const found =
-                place_of_finding(settings_, l, certificates_.files(), mistake);
-            problems_.error(found.where, found.key, found.text, "");
-        }
+        auto const known = std::ranges::find(made_.announcements, rule);
+        if (known != made_.announcements.end())
+            return static_cast<std::size_t>(known - made_.announcements.begin());
+        made_.announcements.push_back(rule);
+        return made_.announcements.size() - 1;
     }
 
     snapshot& made_;
@@ -381,9 +213,9 @@ private:
     certificate_loading certificates_;
     upstream_numbers upstreams_;
     admission_loading admissions_;
-    client_rules_loading client_rules_;
+    tls_planning tls_;
     opener const& root_files_;
-    std::set<std::pair<std::string, bool>> known_crls_; // Files, and whether they may be stale.
+    std::size_t limited_routes_ = 0;
 };
 
 } // namespace
@@ -417,13 +249,18 @@ net::listen_options listen_options_of(snapshot const& configuration, frontend_pl
     return options;
 }
 
+tls_plan const& tls_of(snapshot const& configuration, frontend_plan const& plan) noexcept
+{
+    return configuration.tls[static_cast<std::size_t>(&plan - configuration.frontends.data())];
+}
+
 std::size_t count_certificates(snapshot const& configuration)
 {
     if (configuration.catalog.store)
         return configuration.catalog.store->size();
     std::set<std::string_view> origins;
-    for (frontend_plan const& plan : configuration.frontends)
-        for (tls::certificate_source const& each : plan.tls.certificates)
+    for (tls_plan const& plan : configuration.tls)
+        for (tls::certificate_source const& each : plan.spec.certificates)
             origins.insert(each.origin);
     return origins.size();
 }

@@ -5,13 +5,14 @@
 
 #include "admission/admission.hpp"
 #include "certificate_catalog.hpp"
-#include "client_rules/client_rules_loading.hpp"
 #include "config/config.hpp"
+#include "config/route_settings.hpp"
 #include "expiry.hpp"
 #include "limits/limit_plan.hpp"
 #include "predecessor.hpp"
 #include "privileged/opener.hpp"
 #include "route/route_table.hpp"
+#include "tls_plan.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "watch/watched_files.hpp"
 
@@ -35,6 +36,9 @@ struct planned_route
     app::location location;
     std::size_t upstream = 0; ///< The number of its upstream.
     bool is_passthrough = false;
+    std::size_t tls = 0;          ///< The number of its tls_plan, which may be the frontend's.
+    std::size_t announcement = 0; ///< The number of its announcement_rule.
+    std::optional<std::size_t> limit{}; ///< The number of its limit; unset: there is none.
 };
 
 /// route_plan is the routes of a frontend.
@@ -43,6 +47,8 @@ struct route_plan
     route_table table;
     std::vector<planned_route> routes;    ///< By their numbers in the table.
     std::vector<unsigned char> protocols; ///< The frontend's, in the form of the wire.
+    /// A route has a tls_plan or a limit of its own: the ClientHello is read before TLS begins.
+    bool has_settings = false;
 };
 
 /// frontend_plan is one place to accept from.
@@ -56,23 +62,6 @@ struct frontend_plan
     bool has_tls_upstream = false;       ///< One of these upstreams speaks TLS.
     bool takes_plaintext = false;        ///< Of clients. All of these upstreams speak TLS then.
     std::shared_ptr<app::admission const> admission{}; ///< Null: every client may connect.
-    std::shared_ptr<client_check const> clients{};     ///< Null: no client shows a certificate.
-    tls::context_spec tls; ///< Of a frontend that takes plaintext: no connection uses it.
-    /// The frontend's set in the catalog; null: its certificates are in `tls`.
-    tls::certificate_set const* certificates = nullptr;
-    /// Of certificates that verify clients otherwise than the frontend, by origin.
-    std::map<std::string, tls::client_rule> client_rules{};
-    /// The frontend of the configuration before whose TLS contexts serve for this one, too, with
-    /// other certificates of its catalog.
-    std::optional<std::size_t> same_contexts{};
-};
-
-/// certificate_ending is when a certificate expires, and which one that is to a person.
-struct certificate_ending
-{
-    std::chrono::sys_seconds valid_until{};
-    std::vector<std::string> names{}; ///< The first limits::admin_names_max.
-    std::size_t name_count = 0;       ///< All of them.
 };
 
 /// snapshot holds the texts of files, not their names: the files may change afterwards. Only the
@@ -85,6 +74,10 @@ struct snapshot
     std::map<std::string, certificate_ending> ends;
     std::vector<crl_ending> crl_ends; ///< Those of clients' authorities.
     std::vector<frontend_plan> frontends;
+    /// Those of the frontends, in their order, and behind them those of routes.
+    std::vector<tls_plan> tls;
+    /// The first is for all routes without one of their own, and for clients that no route takes.
+    std::vector<announcement_rule> announcements;
     std::vector<upstream_plan> upstreams; ///< Those that frontends use.
     std::size_t workers = 0;              ///< As the start has counted them.
     std::string challenge_folder;         ///< From the root: see acme-challenges. Empty: none.
@@ -101,6 +94,10 @@ struct snapshot
 /// listen_options_of are those of the sockets of one of the snapshot's frontends.
 [[nodiscard]] net::listen_options listen_options_of(
     snapshot const& configuration, frontend_plan const& plan);
+
+/// tls_of is that of one of the snapshot's frontends.
+[[nodiscard]] tls_plan const& tls_of(
+    snapshot const& configuration, frontend_plan const& plan) noexcept;
 
 /// find_ends calls `use` with each certificate; of those in a catalog only with the ones that
 /// expire within expires_soon.

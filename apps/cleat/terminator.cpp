@@ -11,17 +11,13 @@
 #include "route_choice.hpp"
 #include "serve_by_hello.hpp"
 #include "terminator.hpp"
-#include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
 #include "upstream_tls/serve_with_tls.hpp"
-
-#include <cleat/core/byte_queue.hpp>
 
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace cleat::app {
 namespace {
@@ -51,36 +47,36 @@ net::detached serve_connection(
     if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
         co_return log.refused(ec);
 
-    // Passthrough and ACME challenges, before the same deadline: the ClientHello tells them.
-    [[maybe_unused]] std::conditional_t<ReadsHelloFirst, byte_queue, std::monostate> read_before;
+    // Before the same deadline the ClientHello tells passthrough, ACME and a route's settings.
+    std::conditional_t<ReadsHelloFirst, read_hello, unread_hello> before;
     if constexpr (ReadsHelloFirst) {
         bool const ended = co_await serve_by_hello(
-            interrupt, frontend, accepted, peer, proxy_header.get(), log, read_before);
+            interrupt, frontend, accepted, peer, proxy_header.get(), log, before);
         if (ended)
             co_return;
     }
 
     // Handshake, before the same deadline. Most clients that miss it are scanners.
-    client_side client{std::move(accepted), net::channel{frontend.context}};
+    client_side client{std::move(accepted), new_channel(frontend, before.settings)};
     if constexpr (ReadsHelloFirst)
-        client.channel.feed(std::move(read_before));
-    bool const is_let_in = co_await establish(interrupt, frontend, client, log);
+        client.channel.feed(std::move(before.bytes));
+    bool const is_let_in = co_await establish(
+        interrupt, frontend, before.settings, client, peer, proxy_header.get(), log);
     if (!is_let_in)
         co_return;
-    upstream_choice choice =
-        choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get());
+    destination to = choose_destination(frontend, client, peer, proxy_header.get());
     if constexpr (HasTlsUpstream)
-        if (choice.tls() != nullptr)
+        if (to.choice.tls() != nullptr)
             co_return co_await serve_with_tls(
-                interrupt, settings, client, choice, peer, proxy_header.get(), log);
+                interrupt, settings, client, to, peer, proxy_header.get(), log);
 
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     result<upstream_side> upstream = co_await connect(
-        interrupt, choice, first_bytes(settings, client, peer, proxy_header.get(), log.traffic()),
+        interrupt, to.choice, first_bytes(to.rule, client, peer, proxy_header.get(), log.traffic()),
         *settings.backend_connect_timeout);
     if (!upstream)
-        co_return co_await end_without_upstream(interrupt, client, upstream.error(), choice, log);
-    log.connected(choice.address());
+        co_return co_await end_without_upstream(interrupt, client, upstream.error(), to, log);
+    log.connected(to.choice.address());
 
     // Relay until both sides have closed, or one has broken. Out of memory the end is an RST.
     try {

@@ -10,14 +10,13 @@ namespace cleat::app {
 namespace {
 
 tls::context new_context(
-    frontend_plan const& plan, net::worker_certificates* certificates,
-    worker_contexts const* before)
+    tls_plan const& plan, net::worker_certificates* certificates, worker_contexts const* before)
 {
     if (plan.certificates == nullptr)
-        return tls::context{plan.tls};
+        return tls::context{plan.spec};
     if (before != nullptr && plan.same_contexts)
         return tls::context{(*before)[*plan.same_contexts], *plan.certificates};
-    return tls::context{plan.tls, *plan.certificates, certificates->table()};
+    return tls::context{plan.spec, *plan.certificates, certificates->table()};
 }
 
 // Null where the limits need none, or the worker keeps the one that it has.
@@ -41,8 +40,10 @@ worker_service::worker_service(
     , certificates_{certificates}
 {
     auto contexts = std::make_shared<worker_contexts>();
-    for (frontend_plan const& plan : configuration.frontends)
+    for (tls_plan const& plan : configuration.tls) {
         contexts->push_back(new_context(plan, certificates, before));
+        policies_.push_back({&contexts->back(), &plan, plan.clients.get()});
+    }
     contexts_ = std::move(contexts);
     clients_ = new_client_table(configuration.limits);
     for (upstream_plan const& plan : configuration.upstreams)
@@ -50,7 +51,7 @@ worker_service::worker_service(
             plan.tls ? std::make_unique<tls::context const>(plan.tls->spec) : nullptr);
     for (listening_place const& place : places)
         frontends_.push_back(
-            {*this, configuration.frontends[place.frontend], (*contexts_)[place.frontend],
+            {*this, configuration.frontends[place.frontend], policies_[place.frontend],
              net::to_string(place.address)});
 }
 

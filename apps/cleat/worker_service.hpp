@@ -25,7 +25,7 @@
 
 namespace cleat::app {
 
-/// worker_contexts is a worker's TLS contexts for one configuration, by frontend.
+/// worker_contexts is a worker's TLS contexts for one configuration, by tls_plan.
 using worker_contexts = std::deque<tls::context>;
 
 /// worker_service is made by any thread. From begin on it belongs to its worker's thread, and
@@ -66,6 +66,12 @@ public:
     [[nodiscard]] frontend_socket& frontend(std::size_t place) noexcept
     {
         return frontends_[place];
+    }
+
+    /// policy is that of a tls_plan, by its number.
+    [[nodiscard]] tls_policy const& policy(std::size_t number) const noexcept
+    {
+        return policies_[number];
     }
 
     /// upstream is one of the snapshot's, by its number. From begin on.
@@ -113,6 +119,7 @@ private:
     std::shared_ptr<worker_contexts const> contexts_;
     std::unique_ptr<client_table> clients_; // Until begin, and only where there is a new one.
     std::vector<std::unique_ptr<tls::context const>> upstream_contexts_; // Null: no TLS.
+    std::vector<tls_policy> policies_;
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
     std::deque<worker_upstream> upstreams_;

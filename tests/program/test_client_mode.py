@@ -331,6 +331,28 @@ def test_routes_by_address(serve, origin, ca, good):
     assert answer(server.port, source="127.0.0.2") == "other"
 
 
+def test_a_route_has_its_header_and_its_limit(serve, origin, ca, good):
+    seen = queue.Queue()
+    one = origin(over_tls(settings(good), echo))
+    read = proxy_header.receive_v1
+    other = origin(over_tls(settings(good), echo, lambda accepted: seen.put(read(accepted))))
+    more = block(local(other), ca=ca.cert, name="other").replace('}\nupstream = "other"\n', "}\n")
+    own = 'write-proxy-v1 = on max-connections = 1 upstream = "other"'
+    server = serve(local(one), route=f'route = {{ client-address = "127.0.0.2" {own} }}', text=more)
+    with PlainClient(server.port, source="127.0.0.2") as client:
+        assert client.exchange(b"ping") == b"ping"
+        assert seen.get(timeout=DEADLINE).startswith(b"PROXY TCP4 127.0.0.2 127.0.0.1 ")
+        assert is_refused(server.port, source="127.0.0.2")
+        line = server.wait_for_log(event="connection-refused")
+        assert (line["reason"], line["level"]) == ("route-connection-limit", "warning")
+        assert "127.0.0.2" in line["route"] and "sni" not in line
+        with PlainClient(server.port) as another:
+            assert another.exchange(b"ping") == b"ping"
+    server.wait_for_log(times=2, event="connection-closed")
+    with PlainClient(server.port, source="127.0.0.2") as client:
+        assert client.exchange(b"ping") == b"ping"
+
+
 # The PROXY header.
 
 
@@ -440,6 +462,11 @@ def test_explain_and_check(config, certs, ca):
     assert run("explain", "--sni", "", "--config", only).returncode == 0
     ran = run("check", "--json", "--config", only)
     assert ran.returncode == 0 and json.loads(ran.stdout)["certificates"] == []
+    own = 'client-address = "127.0.0.2" write-ip = on max-connections = 64 upstream = "app"'
+    text = block("[127.0.0.1]:1", ca=ca.cert) + frontend(f"route = {{ {own} }}")
+    ran = run("explain", "--sni", "", "--from", "127.0.0.2", "--json", "--config", config(text))
+    (found,) = json.loads(ran.stdout)["frontends"]
+    assert (found["announcement"], found["limits"]["route_connections"]) == ("write-ip", 64)
 
 
 # hitch's client mode.
@@ -563,3 +590,7 @@ def test_mistakes_are_named(config, ca):
     ran = run("--config", path, "-t")
     assert ran.returncode != 0
     assert f"{path}:9:" in ran.stderr and "this frontend takes plaintext" in ran.stderr
+    route = 'route = { client-address = "127.0.0.2" upstream = "app"\ntls-protos = TLSv1.3 }'
+    ran = run("--config", config(block("[127.0.0.1]:1", ca=ca.cert) + frontend(route)), "-t")
+    assert ran.returncode != 0
+    assert ":10:" in ran.stderr and "the route's frontend takes plaintext" in ran.stderr

@@ -374,6 +374,7 @@ def test_explain_names_the_limits(config, certs):
     assert one["limits"] == {
         "connections": 1000,
         "frontend_connections": 100,
+        "route_connections": None,
         "client": "192.0.2.1/32",
         "client_connections": 10,
         "client_handshake_rate": 5,

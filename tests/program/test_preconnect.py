@@ -15,7 +15,7 @@ from program import run
 from reloads import reload, replace
 from tls_client import TLS_1_2, TLS_1_3, TlsClient
 from tls_origins import over_tls, settings
-from upstream_blocks import upstream
+from upstream_blocks import frontend, route, sni, upstream
 
 ADMIN = 'upstream = "app"\nfrontend = "[127.0.0.1]:0"\nadmin = "[127.0.0.1]:0"\n'
 TLS = ["tls = on", "tls-verify = off"]
@@ -94,13 +94,16 @@ def test_with_tls_the_handshake_has_ended(serve, certs, origin, version):
     assert not server.log(event="upstream-handshake-failed")
 
 
-def test_before_tls_only_the_connection_is_ready(serve, certs, origin):
+@pytest.mark.parametrize("of_route", [False, True], ids=["for all routes", "of one route"])
+def test_before_tls_only_the_connection_is_ready(serve, certs, origin, of_route):
     behind = origin()
-    server = serve(
-        block(behind.address, count=1, lines=TLS) + ADMIN + "write-proxy-v1 = on\n"
-    )
+    text = ADMIN + "write-proxy-v1 = on\n"
+    if of_route:
+        text = frontend(route("app", sni("a.test"), "write-proxy-v1 = on"))
+        text += 'upstream = "app"\n'
+    server = serve(block(behind.address, count=1, lines=TLS) + text)
     ready = behind.accept()
-    with TlsClient(server.port) as client:
+    with TlsClient(server.port, name="a.test") as client:
         client.send(b"hello")
         assert ready.receive_exactly(10) == b"PROXY TCP4"
         assert not has_ended(ready, timeout=5)

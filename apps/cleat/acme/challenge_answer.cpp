@@ -18,8 +18,8 @@ challenge question(frontend_socket const& frontend, std::string server_name)
     return {
         .folder = frontend.service.configuration().challenge_folder,
         .server_name = std::move(server_name),
-        .version_min = frontend.plan.tls.version_min,
-        .version_max = frontend.plan.tls.version_max};
+        .version_min = frontend.policy.plan->spec.version_min,
+        .version_max = frontend.policy.plan->spec.version_max};
 }
 
 } // namespace

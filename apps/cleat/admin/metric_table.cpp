@@ -283,9 +283,10 @@ constexpr metric_row metric_rows[] = {
              from, into,
              {close_reason::untrusted_proxy, close_reason::address_denied,
               close_reason::address_not_allowed, close_reason::connection_limit,
-              close_reason::frontend_connection_limit, close_reason::client_connection_limit,
-              close_reason::client_handshake_limit, close_reason::client_not_allowed,
-              close_reason::client_certificate_expired});
+              close_reason::frontend_connection_limit, close_reason::route_connection_limit,
+              close_reason::client_connection_limit, close_reason::client_handshake_limit,
+              close_reason::client_not_allowed, close_reason::client_certificate_expired,
+              close_reason::client_hello_changed});
      }},
     {"cleat_client_limits_shared", metric_type::counter, "",
      "Client connections for which client-table-size had no place, so that the client shared the "

@@ -74,6 +74,7 @@ constexpr tls_key keys_for_clients[] = {
     {"tls-protos", nullptr, place_of_own<&frontend_config::tls_protos>},
     {"ciphers", nullptr, place_of_own<&frontend_config::ciphers>},
     {"ciphersuites", nullptr, place_of_own<&frontend_config::ciphersuites>},
+    {"ecdh-curve", nullptr, place_of_own<&frontend_config::ecdh_curve>},
 };
 
 // With the backend's TLS they are for that.

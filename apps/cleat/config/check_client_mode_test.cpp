@@ -1,6 +1,7 @@
 #include "config/check.hpp"
 #include "config/parser.hpp"
 #include "config/reference.hpp"
+#include "config/route_settings.hpp"
 
 #include <doctest/doctest.h>
 
@@ -115,7 +116,7 @@ TEST_CASE("a setting for clients' TLS is an error where no client speaks it")
          {"pem-file = a", "match-global-certs = on", "sni-nomatch-abort = on",
           "client-verify = required", "client-verify-ca = ca", "tls-protos = TLSv1.3",
           "ciphers = x", "ciphersuites = x", "client-verify-crl = x", "client-allow-file = x",
-          "certificate-compression = brotli"}) {
+          "certificate-compression = brotli", "ecdh-curve = X25519"}) {
         std::string const text = block + frontend(std::string{line});
         std::string const found = complaint(text);
         CHECK(found.starts_with("c:3:"));
@@ -134,6 +135,64 @@ TEST_CASE("a setting for clients' TLS is an error where no client speaks it")
                 block + frontend("") + "frontend = { port = 2 pem-file = a }\n" +
                 std::string{line});
     }
+}
+
+std::string route(std::string_view lines)
+{
+    return block + frontend(
+                       "route = { client-address = \"10.0.0.0/8\" upstream = app\n" +
+                       std::string{lines} + " }");
+}
+
+TEST_CASE("a route's setting for clients' TLS is an error where no client speaks it")
+{
+    std::string const with_tls = "frontend = { port = 2 pem-file = a upstream = app }\n";
+    for (std::string_view const line :
+         {"pem-file = a", "tls-protos = TLSv1.3", "ciphers = x", "ciphersuites = x",
+          "ecdh-curve = X25519", "prefer-server-ciphers = on", "certificate-compression = brotli",
+          "client-verify = required", "client-verify-ca = ca", "client-verify-crl = x",
+          "client-verify-depth = 1", "client-allow-file = x", "client-allow = { cn = a }"})
+        for (std::string const& more : {std::string{}, with_tls}) {
+            std::string const found = complaint(route(line) + more);
+            CHECK(found.starts_with("c:4:"));
+            CHECK(
+                found.find("this is for clients that speak TLS, and the route's frontend takes "
+                           "plaintext. Leave it out, or turn client off in the frontend.") !=
+                std::string::npos);
+        }
+    for (std::string_view const key : {"proxy-tlv", "proxy-authority", "proxy-client-cert"}) {
+        std::string const found =
+            complaint(route("write-proxy-v2 = on\n" + std::string{key} + " = on"));
+        CHECK(found.starts_with("c:5:"));
+        CHECK(found.find(std::string{key} + ": there is no fact of TLS") != std::string::npos);
+    }
+    CHECK(
+        complaint(route("write-proxy-v2 = on\nproxy-inbound-tlvs = drop"))
+            .find("c:5:22: error: proxy-inbound-tlvs: there are no TLVs") == 0);
+}
+
+TEST_CASE("a route in plaintext has a header and a limit of its own")
+{
+    config const c = accepted(route("write-proxy-v2 = on proxy-checksum = on max-connections = 5"));
+    route_config const& one = c.frontends.at(0).routes.at(0);
+    CHECK(announcement_rule_of(c).way == announcement::nothing);
+    CHECK(announcement_rule_of(c, one).way == announcement::write_proxy_v2);
+    CHECK(announcement_rule_of(c, one).has_checksum);
+    CHECK(connection_limit_of(one) == 5);
+    CHECK(tls_scopes_of(c).size() == 1);
+}
+
+TEST_CASE("the scope of a frontend in plaintext takes plaintext, too")
+{
+    config const c = accepted(
+        route("write-proxy-v1 = on") + "frontend = { port = 2 pem-file = a upstream = app\n"
+                                       "route = { sni = a.test tls-protos = TLSv1.3 "
+                                       "upstream = app } }\n");
+    std::vector<frontend_config> const scopes = tls_scopes_of(c);
+    REQUIRE(scopes.size() == 3);
+    CHECK(takes_plaintext(c, scopes[0]));
+    CHECK_FALSE(takes_plaintext(c, scopes[1]));
+    CHECK_FALSE(takes_plaintext(c, scopes[2]));
 }
 
 TEST_CASE("with client at the top the backend has TLS as the top has it")

@@ -1,4 +1,5 @@
 #include "config/check_limits.hpp"
+#include "config/route_settings.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +39,7 @@ private:
     // Limits that another one always comes before.
     void check_widths() const
     {
+        check_route_widths();
         int const all = *config_.max_connections;
         std::string const why = fmt::format(
             "max-connections is {} in all, by {}", all,
@@ -80,6 +82,23 @@ private:
             together += *each.max_connections;
         }
         return together;
+    }
+
+    // The narrowest of the limits around a route's.
+    void check_route_widths() const
+    {
+        for (frontend_config const& each : config_.frontends) {
+            setting<int> const& outer =
+                *each.max_connections != 0 ? each.max_connections : config_.max_connections;
+            for (route_config const& route : each.routes)
+                if (*outer != 0 && connection_limit_of(route) >= *outer)
+                    refuse(
+                        route.settings->own.max_connections.location, "max-connections",
+                        fmt::format(
+                            "this has no effect: max-connections is {} around it, by {}", *outer,
+                            to_string(outer.location)),
+                        "Write a smaller number, or leave one of them out.");
+        }
     }
 
     // Keys that say how another one is meant. Their defaults are no mistake: `cleat

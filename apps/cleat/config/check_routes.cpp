@@ -1,4 +1,5 @@
 #include "config/check_routes.hpp"
+#include "config/route_settings.hpp"
 #include "config/route_text.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -186,7 +187,11 @@ class route_check
 {
 public:
     route_check(config const& c, frontend_config const& frontend, std::vector<problem>& problems)
-        : config_{c}, frontend_{frontend}, problems_{problems}, table_{rules_of(frontend)}
+        : config_{c}
+        , frontend_{frontend}
+        , problems_{problems}
+        , table_{rules_of(frontend)}
+        , asks_clients_{any_asks()}
     {
     }
 
@@ -234,6 +239,16 @@ private:
                !*route.passthrough;
     }
 
+    // The frontend, or one of its routes, asks clients for a certificate.
+    [[nodiscard]] bool any_asks() const
+    {
+        return asks_clients(config_, frontend_) ||
+               std::ranges::any_of(frontend_.routes, [&](route_config const& each) {
+                   return has_tls_settings(each) &&
+                          asks_clients(config_, scope_of(frontend_, each));
+               });
+    }
+
     void check_conditions(route_config const& route)
     {
         if (route.sni.empty() && route.alpn->empty() && route.client_address.empty() &&
@@ -257,7 +272,7 @@ private:
                 rule.location, "client-certificate",
                 "a client that is passed through shows cleat no certificate",
                 "Leave this or passthrough out.");
-        else if (!asks_clients(config_, frontend_))
+        else if (!asks_clients_)
             refuse(
                 rule.location, "client-certificate",
                 "no client is asked for a certificate: client-verify is none",
@@ -310,6 +325,7 @@ private:
     frontend_config const& frontend_;
     std::vector<problem>& problems_;
     route_table table_;
+    bool asks_clients_;
     bool is_long_ = false; // It has been reported.
 };
 

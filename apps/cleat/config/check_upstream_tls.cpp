@@ -1,7 +1,9 @@
 #include "config/check_upstream_tls.hpp"
+#include "config/route_settings.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,6 +12,14 @@
 
 namespace cleat::app {
 namespace {
+
+// Some route, at least.
+bool sends_header(config const& c)
+{
+    return std::ranges::any_of(announcement_rules_of(c), [](announcement_rule const& each) {
+        return each.way != announcement::nothing;
+    });
+}
 
 // The TLS settings of one upstream.
 class upstream_tls_check
@@ -38,7 +48,7 @@ public:
                 tls_.alpn.location, "tls-alpn",
                 "no client agrees on a protocol: alpn-protos is not set",
                 "Set alpn-protos, or list the protocols here.");
-        if (!tls_.proxy_header.location.is_built_in() && *config_.announce == announcement::nothing)
+        if (!tls_.proxy_header.location.is_built_in() && !sends_header(config_))
             refuse(
                 tls_.proxy_header.location, "tls-proxy-header", "there is no header to send",
                 "Turn write-proxy-v2 on, or leave this out.");

@@ -146,6 +146,18 @@ std::vector<named_list> address_lists_of(config const& settings)
     return found;
 }
 
+std::vector<frontend_config const*> own_settings_of(config const& settings)
+{
+    std::vector<frontend_config const*> found;
+    for (frontend_config const& each : settings.frontends) {
+        found.push_back(&each);
+        for (route_config const& route : each.routes)
+            if (route.settings != nullptr)
+                found.push_back(&route.settings->own);
+    }
+    return found;
+}
+
 namespace {
 
 std::vector<named_path> paths_of(
@@ -158,9 +170,9 @@ std::vector<named_path> paths_of(
             found.push_back({key, &path});
     };
     add(settings.*global);
-    for (frontend_config const& each : settings.frontends)
-        if (each.*own)
-            add(*(each.*own));
+    for (frontend_config const* const each : own_settings_of(settings))
+        if (each->*own)
+            add(*(each->*own));
     return found;
 }
 

@@ -10,6 +10,7 @@
 #include "route/route_table.hpp"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -282,6 +283,8 @@ struct allow_config
     std::vector<allow_condition> conditions{};
 };
 
+struct route_settings;
+
 /// route_config is one `route` of a frontend.
 struct route_config
 {
@@ -292,6 +295,8 @@ struct route_config
     std::vector<allow_config> certificate_rules;    ///< Empty: any, or none.
     setting<std::string> upstream;                  ///< A name of `upstreams`.
     setting<bool> passthrough{false};               ///< The upstream ends TLS.
+    /// Null: it has none of its own. The route's copies share them.
+    std::shared_ptr<route_settings> settings{};
 };
 
 /// address_sources is a list of addresses as it was written: prefixes, and names of files that have
@@ -360,6 +365,7 @@ struct frontend_config
     optional_setting<tls_versions> tls_protos;
     optional_setting<std::string> ciphers;
     optional_setting<std::string> ciphersuites;
+    optional_setting<std::string> ecdh_curve;
     optional_setting<bool> prefer_server_ciphers;
     optional_setting<bool> sni_nomatch_abort;
     optional_setting<std::vector<compression>> certificate_compression;
@@ -376,6 +382,23 @@ struct frontend_config
     {
         return match_global_certs ? **match_global_certs : pem_files.empty();
     }
+};
+
+/// route_settings is what a route sets for its clients. Where a setting is empty, the frontend's
+/// or the global one holds.
+struct route_settings
+{
+    /// Settings that a frontend has, too: certificates, TLS, client verification, max-connections.
+    frontend_config own;
+    optional_setting<bool> write_ip;
+    optional_setting<bool> write_proxy_v1;
+    optional_setting<bool> write_proxy_v2;
+    optional_setting<bool> proxy_proxy;
+    optional_setting<bool> proxy_tlv;
+    optional_setting<bool> proxy_authority;
+    optional_setting<bool> proxy_client_cert;
+    optional_setting<bool> proxy_checksum;
+    optional_setting<inbound_tlvs> proxy_inbound_tlvs;
 };
 
 using std::chrono::seconds;
@@ -531,6 +554,10 @@ struct named_list
 /// address_lists_of are all of them, those of frontends too. The settings outlive it.
 [[nodiscard]] std::vector<named_list> address_lists_of(config const& settings);
 
+/// own_settings_of are the frontends, and what their routes set of what a frontend has, too. The
+/// settings outlive it.
+[[nodiscard]] std::vector<frontend_config const*> own_settings_of(config const& settings);
+
 /// named_path is a file or folder of the configuration, with its key.
 struct named_path
 {
@@ -539,7 +566,8 @@ struct named_path
 };
 
 /// client_allow_files_of and client_crls_of are all paths of client-allow-file and
-/// client-verify-crl, those of frontends too, without empty ones. The settings outlive them.
+/// client-verify-crl, those of frontends and routes too, without empty ones. The settings outlive
+/// them.
 [[nodiscard]] std::vector<named_path> client_allow_files_of(config const& settings);
 [[nodiscard]] std::vector<named_path> client_crls_of(config const& settings);
 

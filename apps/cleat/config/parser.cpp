@@ -1,5 +1,6 @@
 #include "config/lexer.hpp"
 #include "config/parser.hpp"
+#include "config/route_settings.hpp"
 #include "config/table.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 namespace cleat::app {
@@ -212,6 +214,12 @@ void refuse_both(
          "Choose the versions of TLS with tls-protos alone."});
 }
 
+void refuse_version_keys(seen_keys const& seen, std::vector<problem>& problems)
+{
+    refuse_both(seen, "tls", "tls-protos", problems);
+    refuse_both(seen, "ssl", "tls-protos", problems);
+}
+
 std::string quoted(token const& t)
 {
     if (t.what == token::kind::end)
@@ -257,10 +265,7 @@ public:
 
     void file(config& settings)
     {
-        seen_keys const seen = whole(settings);
-        // stud's sample file has tls and ssl, one of them off.
-        refuse_both(seen, "tls", "tls-protos", problems_);
-        refuse_both(seen, "ssl", "tls-protos", problems_);
+        refuse_version_keys(whole(settings), problems_); // stud's sample file has tls and ssl.
     }
 
     template <class Scope>
@@ -420,6 +425,9 @@ private:
         if constexpr (requires { scope.routes; })
             if (row.name == "route")
                 return add_block(scope.routes, key, {{"upstream", "upstream = \"app\""}});
+        if constexpr (std::is_same_v<Scope, route_config>)
+            if (row.name == "pem-file" || row.name == "client-allow")
+                return block_in(settings_of(scope).own, row, key);
         if constexpr (requires { scope.certificate_rules; })
             if (row.name == "client-allow" || row.name == "client-certificate")
                 return add_block(scope.certificate_rules, key, {});
@@ -432,8 +440,7 @@ private:
         frontend_config made;
         made.location = place_of(key);
         seen_keys const seen = block(made, key);
-        refuse_both(seen, "tls", "tls-protos", problems_);
-        refuse_both(seen, "ssl", "tls-protos", problems_);
+        refuse_version_keys(seen, problems_);
         refuse_both(seen, "tls", "ssl", problems_);
         frontends.push_back(std::move(made));
     }

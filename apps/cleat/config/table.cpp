@@ -1,6 +1,7 @@
 // The table itself, and the few setters that a row can call. It has more than 900 lines, most of
 // them rows, because a table is read by searching: in two files there would be two places to look.
 
+#include "config/route_settings.hpp"
 #include "config/table.hpp"
 #include "config/values.hpp"
 
@@ -201,6 +202,15 @@ refusal set_ecdh_curve(config& c, given const& v)
     return store<&config::ecdh_curve>(c, v);
 }
 
+// The same for a frontend.
+refusal set_own_curve(frontend_config& l, given const& v)
+{
+    if (v.text != "auto")
+        return store<&frontend_config::ecdh_curve>(l, v);
+    l.ecdh_curve = setting<std::string>{*config{}.ecdh_curve, v.place};
+    return {};
+}
+
 // As set_ecdh_curve. The built-in list is an empty text here.
 refusal set_upstream_curve(upstream_config& c, given const& v)
 {
@@ -228,10 +238,38 @@ std::string shown_backend_tls(config const& c)
     return written(*(c.backend_tls.*Member));
 }
 
+// Stores into those of the route's settings that a frontend has, too.
+template <auto Member>
+refusal store_in_route(route_config& route, given const& v)
+{
+    return store<Member>(settings_of(route).own, v);
+}
+
+// Stores what the upstream of the route gets about the client.
+template <auto Member>
+refusal store_header(route_config& route, given const& v)
+{
+    return store<Member>(settings_of(route), v);
+}
+
+refusal add_route_pem_file(route_config& route, given const& v)
+{
+    return add_pem_file(settings_of(route).own, v);
+}
+
+refusal set_route_curve(route_config& route, given const& v)
+{
+    return set_own_curve(settings_of(route).own, v);
+}
+
 constexpr places global_only{.global = true};
 constexpr places global_and_flag{.global = true, .flag = true};
 constexpr places global_and_frontend{.global = true, .frontend = true, .flag = true};
-constexpr places everywhere{.global = true, .frontend = true, .pem_file = true, .flag = true};
+constexpr places global_route_and_flag{.global = true, .route = true, .flag = true};
+constexpr places global_frontend_and_route{
+    .global = true, .frontend = true, .route = true, .flag = true};
+constexpr places everywhere{
+    .global = true, .frontend = true, .pem_file = true, .route = true, .flag = true};
 constexpr places frontend_only{.frontend = true};
 constexpr places pem_file_only{.pem_file = true};
 constexpr places upstream_only{.upstream = true};
@@ -645,7 +683,11 @@ constexpr key_row rows[] = {
              "client-address and client-certificate. The first route that takes a client is used; "
              "clients that no route "
              "takes go to the frontend's upstream. A route that an earlier one leaves no client "
-             "is an error.",
+             "is an error. A route can have settings of its own for its clients: certificates, "
+             "versions and suites, client verification, the PROXY header and max-connections. "
+             "Those of TLS and the limit are chosen by the ClientHello, before the client shows a "
+             "certificate: the first route without client-certificate that takes the client has "
+             "them.",
      .repeatable = true,
      .set_frontend = refuse_route_text},
     {.name = "sni",
@@ -777,12 +819,13 @@ constexpr key_row rows[] = {
     // Certificates.
     {.name = "pem-file",
      .group = key_group::certificates,
-     .where = {.global = true, .frontend = true, .flag = true},
+     .where = {.global = true, .frontend = true, .route = true, .flag = true},
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none: one certificate is needed, from here or from pem-dir",
      .help = "A certificate, its chain and its private key in one PEM file. Give it once for each "
-             "certificate: SNI chooses among them, and the last one serves where no name fits.",
+             "certificate: SNI chooses among them, and the last one serves where no name fits. "
+             "The clients of a route with certificates of its own get those alone.",
      .note =
          "Certificates of different key types for the same name serve side by side, where hitch "
          "takes the last: a client gets the first that it can verify of ML-DSA (TLS 1.3; with "
@@ -791,7 +834,8 @@ constexpr key_row rows[] = {
      .repeatable = true,
      .block = true,
      .set_global = add_pem_file<config>,
-     .set_frontend = add_pem_file<frontend_config>},
+     .set_frontend = add_pem_file<frontend_config>,
+     .set_route = add_route_pem_file},
     {.name = "cert",
      .group = key_group::certificates,
      .where = pem_file_only,
@@ -917,6 +961,7 @@ constexpr key_row rows[] = {
      .set_global = store<&config::client_verify>,
      .set_frontend = store<&frontend_config::client_verify>,
      .set_pem_file = store<&pem_file::client_verify>,
+     .set_route = store_in_route<&frontend_config::client_verify>,
      .show = shown<&config::client_verify>},
     {.name = "client-verify-ca",
      .group = key_group::certificates,
@@ -928,10 +973,11 @@ constexpr key_row rows[] = {
      .set_global = store<&config::client_verify_ca>,
      .set_frontend = store<&frontend_config::client_verify_ca>,
      .set_pem_file = store<&pem_file::client_verify_ca>,
+     .set_route = store_in_route<&frontend_config::client_verify_ca>,
      .show = shown<&config::client_verify_ca>},
     {.name = "client-verify-sigalgs",
      .group = key_group::certificates,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::text,
      .value = "LIST",
      .default_text = "the sound ones that the TLS library verifies",
@@ -943,10 +989,11 @@ constexpr key_row rows[] = {
              "rsa_pkcs1_sha256 in where their authority signs with it.",
      .set_global = store<&config::client_verify_sigalgs>,
      .set_frontend = store<&frontend_config::client_verify_sigalgs>,
+     .set_route = store_in_route<&frontend_config::client_verify_sigalgs>,
      .show = shown<&config::client_verify_sigalgs>},
     {.name = "client-verify-depth",
      .group = key_group::certificates,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::number,
      .value = "NUM",
      .help = "So many certificates at most may stand between a client's and an authority's: 0 is "
@@ -956,10 +1003,11 @@ constexpr key_row rows[] = {
      .highest = 100,
      .set_global = store<&config::client_verify_depth>,
      .set_frontend = store<&frontend_config::client_verify_depth>,
+     .set_route = store_in_route<&frontend_config::client_verify_depth>,
      .show = shown<&config::client_verify_depth>},
     {.name = "client-verify-crl",
      .group = key_group::certificates,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::text,
      .value = "FILE|DIR",
      .default_text = "none",
@@ -970,10 +1018,11 @@ constexpr key_row rows[] = {
      .note = "New.",
      .set_global = store<&config::client_verify_crl>,
      .set_frontend = store<&frontend_config::client_verify_crl>,
+     .set_route = store_in_route<&frontend_config::client_verify_crl>,
      .show = shown<&config::client_verify_crl>},
     {.name = "client-verify-crl-stale",
      .group = key_group::certificates,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::word,
      .value = "refuse|accept",
      .help = "The clients of an authority whose CRL is stale, because its nextUpdate has passed: "
@@ -982,10 +1031,11 @@ constexpr key_row rows[] = {
      .note = "New.",
      .set_global = store<&config::client_verify_crl_stale>,
      .set_frontend = store<&frontend_config::client_verify_crl_stale>,
+     .set_route = store_in_route<&frontend_config::client_verify_crl_stale>,
      .show = shown<&config::client_verify_crl_stale>},
     {.name = "client-allow",
      .group = key_group::certificates,
-     .where = {.global = true, .frontend = true},
+     .where = {.global = true, .frontend = true, .route = true},
      .kind = value_kind::word,
      .value = "{ uri = URI ... }",
      .default_text = "none: every certificate that verifies is good",
@@ -999,10 +1049,11 @@ constexpr key_row rows[] = {
      .repeatable = true,
      .block = true,
      .set_global = refuse_allow_text<config>,
-     .set_frontend = refuse_allow_text<frontend_config>},
+     .set_frontend = refuse_allow_text<frontend_config>,
+     .set_route = refuse_allow_text<route_config>},
     {.name = "client-allow-file",
      .group = key_group::certificates,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none",
@@ -1011,6 +1062,7 @@ constexpr key_row rows[] = {
      .note = "New.",
      .set_global = store<&config::client_allow_file>,
      .set_frontend = store<&frontend_config::client_allow_file>,
+     .set_route = store_in_route<&frontend_config::client_allow_file>,
      .show = shown<&config::client_allow_file>},
     {.name = "cn",
      .group = key_group::certificates,
@@ -1109,7 +1161,7 @@ constexpr key_row rows[] = {
      .set_pem_file = store<&pem_file::ocsp_resp_file>},
     {.name = "certificate-compression",
      .group = key_group::certificates,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::words,
      .value = "LIST",
      .help = "Compress certificates for clients that can decompress them, with TLS 1.3 (RFC 8879): "
@@ -1120,6 +1172,7 @@ constexpr key_row rows[] = {
      .note = "New.",
      .set_global = store<&config::certificate_compression>,
      .set_frontend = store<&frontend_config::certificate_compression>,
+     .set_route = store_in_route<&frontend_config::certificate_compression>,
      .show = shown<&config::certificate_compression>},
     {.name = "ocsp-dir",
      .group = key_group::certificates,
@@ -1170,7 +1223,7 @@ constexpr key_row rows[] = {
     // TLS.
     {.name = "tls-protos",
      .group = key_group::tls,
-     .where = {.global = true, .frontend = true, .upstream = true, .flag = true},
+     .where = {.global = true, .frontend = true, .upstream = true, .route = true, .flag = true},
      .kind = value_kind::words,
      .value = "LIST",
      .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both. In an upstream block: with "
@@ -1181,10 +1234,11 @@ constexpr key_row rows[] = {
      .set_global = store<&config::tls_protos>,
      .set_frontend = store<&frontend_config::tls_protos>,
      .set_upstream = store_tls<&upstream_tls_config::protos>,
+     .set_route = store_in_route<&frontend_config::tls_protos>,
      .show = shown<&config::tls_protos>},
     {.name = "ciphers",
      .group = key_group::tls,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::text,
      .value = "LIST",
      .help = "Cipher suites for TLS 1.2, the preferred first, as ciphers(1) writes them.",
@@ -1192,10 +1246,11 @@ constexpr key_row rows[] = {
      .short_flag = "-c",
      .set_global = store<&config::ciphers>,
      .set_frontend = store<&frontend_config::ciphers>,
+     .set_route = store_in_route<&frontend_config::ciphers>,
      .show = shown<&config::ciphers>},
     {.name = "ciphersuites",
      .group = key_group::tls,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::text,
      .value = "LIST",
      .default_text = "the TLS library's",
@@ -1204,20 +1259,22 @@ constexpr key_row rows[] = {
          "order decides among them.",
      .set_global = store<&config::ciphersuites>,
      .set_frontend = store<&frontend_config::ciphersuites>,
+     .set_route = store_in_route<&frontend_config::ciphersuites>,
      .show = shown<&config::ciphersuites>},
     {.name = "prefer-server-ciphers",
      .group = key_group::tls,
-     .where = global_and_frontend,
+     .where = global_frontend_and_route,
      .kind = value_kind::boolean,
      .help = "Choose the cipher suite by our order, not by the client's. In TLS 1.3 this is for "
              "OpenSSL: AWS-LC and BoringSSL heed the client's order there.",
      .short_flag = "-O",
      .set_global = store<&config::prefer_server_ciphers>,
      .set_frontend = store<&frontend_config::prefer_server_ciphers>,
+     .set_route = store_in_route<&frontend_config::prefer_server_ciphers>,
      .show = shown<&config::prefer_server_ciphers>},
     {.name = "ecdh-curve",
      .group = key_group::tls,
-     .where = {.global = true, .upstream = true, .flag = true},
+     .where = {.global = true, .frontend = true, .upstream = true, .route = true, .flag = true},
      .kind = value_kind::text,
      .value = "LIST|auto",
      .help =
@@ -1227,7 +1284,9 @@ constexpr key_row rows[] = {
          "error. In an upstream block: with its servers, where auto is the default.",
      .note = "hitch's auto is whatever OpenSSL prefers.",
      .set_global = set_ecdh_curve,
+     .set_frontend = set_own_curve,
      .set_upstream = set_upstream_curve,
+     .set_route = set_route_curve,
      .show = shown<&config::ecdh_curve>},
     {.name = "alpn-protos",
      .group = key_group::tls,
@@ -1324,19 +1383,21 @@ constexpr key_row rows[] = {
     // How the client is announced to the upstream.
     {.name = "write-proxy-v2",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help = "Begin each connection to the backend with a PROXY header of version 2: the client's "
              "address, the protocol that ALPN agreed, the name that SNI asked for, and the facts "
              "of TLS.",
      .set_global = store<&config::write_proxy_v2>,
+     .set_route = store_header<&route_settings::write_proxy_v2>,
      .show = shown<&config::write_proxy_v2>},
     {.name = "write-proxy-v1",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help = "The same with a PROXY header of version 1, one line of text: addresses only.",
      .set_global = store<&config::write_proxy_v1>,
+     .set_route = store_header<&route_settings::write_proxy_v1>,
      .show = shown<&config::write_proxy_v1>},
     {.name = "write-proxy",
      .group = key_group::upstream_facts,
@@ -1348,21 +1409,23 @@ constexpr key_row rows[] = {
      .set_global = set_write_proxy},
     {.name = "write-ip",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help =
          "Begin with the client's address alone: one byte of address family (2 for IPv4, 10 for "
          "IPv6), then 4 or 16 bytes in network order.",
      .note = "Byte for byte what stud and hitch send.",
      .set_global = store<&config::write_ip>,
+     .set_route = store_header<&route_settings::write_ip>,
      .show = shown<&config::write_ip>},
     {.name = "proxy-proxy",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help = "Expect a PROXY header of version 1 or 2 before the client's TLS, and pass it on "
              "unchanged.",
      .set_global = store<&config::proxy_proxy>,
+     .set_route = store_header<&route_settings::proxy_proxy>,
      .show = shown<&config::proxy_proxy>},
     {.name = "proxy-from",
      .group = key_group::upstream_facts,
@@ -1380,7 +1443,7 @@ constexpr key_row rows[] = {
      .show = shown<&config::proxy_from>},
     {.name = "proxy-inbound-tlvs",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::word,
      .value = "keep|drop",
      .help =
@@ -1389,35 +1452,39 @@ constexpr key_row rows[] = {
          "on: the first three are about the balancer's TLS, and cleat writes its own.",
      .note = "New.",
      .set_global = store<&config::proxy_inbound_tlvs>,
+     .set_route = store_header<&route_settings::proxy_inbound_tlvs>,
      .show = shown<&config::proxy_inbound_tlvs>},
     {.name = "proxy-checksum",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help = "Put a checksum, CRC32C, into the header of write-proxy-v2. That of a header that "
              "comes is always checked.",
      .note = "New.",
      .set_global = store<&config::proxy_checksum>,
+     .set_route = store_header<&route_settings::proxy_checksum>,
      .show = shown<&config::proxy_checksum>},
     {.name = "proxy-tlv",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help =
          "Put the facts of TLS into the header of write-proxy-v2: version, cipher suite, group, "
          "signatures, and the client's certificate. What ALPN agreed is there in any case.",
      .set_global = store<&config::proxy_tlv>,
+     .set_route = store_header<&route_settings::proxy_tlv>,
      .show = shown<&config::proxy_tlv>},
     {.name = "proxy-authority",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help = "Put the name that SNI asked for into the header of write-proxy-v2.",
      .set_global = store<&config::proxy_authority>,
+     .set_route = store_header<&route_settings::proxy_authority>,
      .show = shown<&config::proxy_authority>},
     {.name = "proxy-client-cert",
      .group = key_group::upstream_facts,
-     .where = global_and_flag,
+     .where = global_route_and_flag,
      .kind = value_kind::boolean,
      .help =
          "Put the client's whole certificate, in PEM with the label TRUSTED CERTIFICATE, into the "
@@ -1426,6 +1493,7 @@ constexpr key_row rows[] = {
      .note = "hitch's type, which is none of the PROXY protocol's own. Without write-proxy-v2 or "
              "client-verify it is an error.",
      .set_global = store<&config::proxy_client_cert>,
+     .set_route = store_header<&route_settings::proxy_client_cert>,
      .show = shown<&config::proxy_client_cert>},
 
     // Load and deadlines.
@@ -1547,20 +1615,23 @@ constexpr key_row rows[] = {
      .show = shown<&config::tcp_fastopen>},
     {.name = "max-connections",
      .group = key_group::load,
-     .where = {.global = true, .frontend = true, .server = true, .flag = true},
+     .where = {.global = true, .frontend = true, .server = true, .route = true, .flag = true},
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "Connections that may be open at a time, in equal parts for the workers; 0 is any "
-             "number. They are those of all clients; in a frontend block those of the frontend. "
-             "One more is refused with a reset, before TLS. In a server block they are those to "
-             "the server: others go to the next server, and where every one is full they wait in "
-             "line, as long as backend-connect-timeout lasts.",
+     .help =
+         "Connections that may be open at a time, in equal parts for the workers; 0 is any "
+         "number. They are those of all clients; in a frontend block those of the frontend. "
+         "One more is refused with a reset, before TLS; in a route block, which has its own, after "
+         "the ClientHello. In a server block they are those to "
+         "the server: others go to the next server, and where every one is full they wait in "
+         "line, as long as backend-connect-timeout lasts.",
      .note = "New.",
      .lowest = 0,
      .highest = connections_highest,
      .set_global = store<&config::max_connections>,
      .set_frontend = store<&frontend_config::max_connections>,
      .set_server = store<&upstream_server::max_connections>,
+     .set_route = store_in_route<&frontend_config::max_connections>,
      .show = shown<&config::max_connections>},
     {.name = "client-max-connections",
      .group = key_group::load,

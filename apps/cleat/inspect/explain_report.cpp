@@ -186,7 +186,9 @@ explained_limits limits_of(
     net::address& room)
 {
     explained_limits found{
-        .all = configuration.limits, .frontend_connections = one.connections_max};
+        .all = configuration.limits,
+        .frontend_connections = one.connections_max,
+        .route_connections = one.route_connections_max};
     result<std::vector<net::address>> const resolved = net::resolve(address, "0");
     if (address.empty() || !resolved || resolved->empty())
         return found;
@@ -196,16 +198,16 @@ explained_limits limits_of(
 }
 
 // The peers that send a header, and what becomes of it.
-std::string proxy_text(admission const& rules, config const& settings)
+std::string proxy_text(admission const& rules, announcement_rule const& rule)
 {
-    bool const passes_on = *settings.announce == announcement::write_proxy_v2;
+    bool const passes_on = rule.way == announcement::write_proxy_v2;
     return fmt::format(
         "expected from the {} prefixes of proxy-from; its client is the client{}",
         rules.proxies->size(),
-        !passes_on                                           ? ""
-        : *settings.proxy_inbound_tlvs == inbound_tlvs::keep ? "; its TLVs are kept, but for ALPN, "
-                                                               "AUTHORITY, SSL, CRC32C and NOOP"
-                                                             : "; its TLVs are dropped");
+        !passes_on                            ? ""
+        : rule.received == inbound_tlvs::keep ? "; its TLVs are kept, but for ALPN, "
+                                                "AUTHORITY, SSL, CRC32C and NOOP"
+                                              : "; its TLVs are dropped");
 }
 
 std::vector<std::string> addresses_of(upstream_plan const& upstream)
@@ -223,7 +225,7 @@ void print_destination(
     if (one.has_routes)
         print_row("route", route_text(one));
     print_row("upstream", describe(configuration.upstreams[one.upstream]));
-    print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
+    print_row("it learns", announcement_text(one.announcement.way, request.address));
 }
 
 // Null where it depends on an address that is not known.
@@ -246,7 +248,7 @@ void print_explanation(
     if (!limits.is_empty())
         print_row("limits", describe(limits));
     if (one.rules != nullptr && one.rules->proxies)
-        print_row("proxy header", proxy_text(*one.rules, configuration.settings));
+        print_row("proxy header", proxy_text(*one.rules, one.announcement));
     if (one.takes_plaintext)
         print_row("plaintext", "client is on: the client speaks no TLS, and the upstream does");
     if (one.takes_plaintext || (one.route && one.route->is_passthrough))
@@ -256,6 +258,11 @@ void print_explanation(
             "acme",
             fmt::format(
                 "a challenge: the client gets the certificate in {}, and the end", one.challenge));
+    if (one.settings)
+        print_row(
+            "settings", fmt::format(
+                            "those of the route {} ({})", one.settings->text,
+                            to_string(one.settings->location)));
     print_row("sni", name_text(one.why, request.server_name));
     if (one.refusal == explained_refusal::unrecognized_name)
         return print_row("refused", "with the alert unrecognized_name: sni-nomatch-abort is set");
@@ -312,7 +319,7 @@ void print_explanations_json(
             "      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
             "      \"client_verify\": \"{}\",\n      \"client_rules\": {},\n      \"tickets\": "
-            "{},\n      \"route\": {},\n"
+            "{},\n      \"settings\": {},\n      \"route\": {},\n"
             "      \"passthrough\": {},\n      \"challenge\": {},\n"
             "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\",\n"
@@ -326,11 +333,12 @@ void print_explanations_json(
             verification_name(each.verification),
             each.client_rules ? fmt::format("{}", *each.client_rules) : "null",
             json_bool(each.has_tickets),
+            each.settings ? json_string(to_string(each.settings->location)) : "null",
             each.route ? json_string(to_string(each.route->location)) : "null",
             json_bool(each.route && each.route->is_passthrough),
             each.challenge.empty() ? "null" : json_string(each.challenge),
             json_string(upstream.name), json_strings(addresses_of(upstream)),
-            announcement_name(*configuration.settings.announce),
+            announcement_name(each.announcement.way),
             json_bool(expects_proxy_header(configuration.settings, each.rules)),
             admission_json(each.rules, request.address),
             limits_json(limits_of(each, request.address, configuration, room)));

@@ -31,18 +31,32 @@ std::optional<std::string> agreed_protocol(
     return found ? std::optional{std::string{*found}} : std::nullopt;
 }
 
-// As choose_passthrough, before the handshake: its outcome is not known then.
+// What is known of the client before TLS begins. It borrows from the arguments.
+route_question question_of(
+    frontend_explanation const& made, std::string_view server_name,
+    std::vector<unsigned char> const& offered, std::optional<ip_address> const& address)
+{
+    return {
+        .server_name = server_name,
+        .agreed = made.protocol ? std::string_view{*made.protocol} : std::string_view{},
+        .offered = offered,
+        .client = address};
+}
+
+// As choose_by_hello: the route that takes a client without a certificate.
+planned_route const* settings_route(route_plan const& routes, route_question question)
+{
+    question.is_established = true;
+    std::optional<route_table::number> const chosen = routes.table.choose(question);
+    return chosen ? &routes.routes[*chosen] : nullptr;
+}
+
+// Before the handshake: its outcome is not known then.
 void explain_route(
-    frontend_explanation& made, route_plan const& routes, std::string_view server_name,
-    std::vector<std::string> const& offered, std::optional<ip_address> const& address)
+    frontend_explanation& made, route_plan const& routes, route_question const& question)
 {
     made.has_routes = true;
-    std::vector<unsigned char> const theirs = tls::alpn_on_wire(offered);
-    std::optional<route_table::number> const chosen = routes.table.choose(
-        {.server_name = server_name,
-         .agreed = made.protocol ? std::string_view{*made.protocol} : std::string_view{},
-         .offered = theirs,
-         .client = address});
+    std::optional<route_table::number> const chosen = routes.table.choose(question);
     if (!chosen)
         return;
     made.route = routes.routes[*chosen];
@@ -65,6 +79,7 @@ frontend_explanation explain_plaintext(
     made.upstream = plan.upstream;
     made.rules = plan.admission.get();
     made.connections_max = limit_of(configuration, plan).connections;
+    made.announcement = configuration.announcements.front();
     if (!plan.routes)
         return made;
     made.has_routes = true;
@@ -74,7 +89,52 @@ frontend_explanation explain_plaintext(
         return made;
     made.route = plan.routes->routes[*chosen];
     made.upstream = made.route->upstream;
+    made.announcement = configuration.announcements[made.route->announcement];
+    if (made.route->limit)
+        made.route_connections_max = configuration.limits.routes[*made.route->limit].connections;
     return made;
+}
+
+void explain_certificates(
+    frontend_explanation& made, snapshot const& configuration, tls_plan const& speaks,
+    std::string_view server_name)
+{
+    CLEAT_ASSERT(speaks.certificates != nullptr);
+    tls::certificate_choice const choice{
+        *speaks.certificates, tls::certificate_choice::rules_of(speaks.spec)};
+    tls::certificate_choice::selection const found = choice.select(server_name);
+    made.why = found.why;
+    for (tls::candidate const& each : found.candidates)
+        made.certificates.push_back(
+            {configuration.catalog.store->origin(each.number),
+             std::string{tls::key_name(each.type)}});
+    if (found.candidates.empty()) // The handshake ends before ALPN.
+        made.refusal = explained_refusal::unrecognized_name;
+}
+
+void explain_verification(frontend_explanation& made, tls_plan const& speaks)
+{
+    made.verification = speaks.spec.verify;
+    made.authorities = speaks.spec.verify_origin;
+    if (speaks.clients != nullptr && speaks.clients->has_rules)
+        made.client_rules = speaks.clients->rules.size();
+    // Certificates with a name in common have the same rule.
+    if (made.certificates.empty())
+        return;
+    auto const own = speaks.client_rules.find(made.certificates.front().files);
+    if (own == speaks.client_rules.end())
+        return;
+    made.verification = own->second.verify;
+    made.authorities = own->second.origin;
+}
+
+// Its TLS is the upstream's.
+void explain_passthrough(frontend_explanation& made)
+{
+    made.certificates.clear();
+    made.versions.clear();
+    made.protocol.reset();
+    made.verification = tls::peer_verification::none;
 }
 
 } // namespace
@@ -98,58 +158,46 @@ frontend_explanation explain_frontend(
 {
     if (plan.takes_plaintext)
         return explain_plaintext(configuration, plan, address);
-    CLEAT_ASSERT(plan.certificates != nullptr);
-    tls::certificate_set const& set = *plan.certificates;
-    tls::certificate_choice const choice{set, tls::certificate_choice::rules_of(plan.tls)};
-    tls::certificate_choice::selection const found = choice.select(server_name);
-
+    tls_plan const& usual = tls_of(configuration, plan);
     frontend_explanation made;
     made.frontend = plan.name;
     made.upstream = plan.upstream;
     made.rules = plan.admission.get();
     made.connections_max = limit_of(configuration, plan).connections;
-    made.why = found.why;
-    for (tls::candidate const& each : found.candidates)
-        made.certificates.push_back(
-            {configuration.catalog.store->origin(each.number),
-             std::string{tls::key_name(each.type)}});
-    made.versions = version_names(plan.tls);
-    made.protocols = plan.tls.alpn;
-    bool const has_alpn = !plan.tls.alpn.empty() && !offered.empty();
+    made.protocols = usual.spec.alpn;
+    bool const has_alpn = !usual.spec.alpn.empty() && !offered.empty();
     if (has_alpn)
-        made.protocol = agreed_protocol(plan.tls.alpn, offered);
-    if (found.candidates.empty()) // The handshake ends before ALPN.
-        made.refusal = explained_refusal::unrecognized_name;
-    else if (has_alpn && !made.protocol)
+        made.protocol = agreed_protocol(usual.spec.alpn, offered);
+    std::vector<unsigned char> const theirs = tls::alpn_on_wire(offered);
+    route_question const question = question_of(made, server_name, theirs, address);
+    planned_route const* const settings =
+        plan.routes ? settings_route(*plan.routes, question) : nullptr;
+    tls_plan const& speaks = settings == nullptr ? usual : configuration.tls[settings->tls];
+
+    explain_certificates(made, configuration, speaks, server_name);
+    made.versions = version_names(speaks.spec);
+    if (made.refusal == explained_refusal::none && has_alpn && !made.protocol)
         made.refusal = explained_refusal::no_application_protocol;
     if (plan.routes)
-        explain_route(made, *plan.routes, server_name, offered, address);
-    made.verification = plan.tls.verify;
-    made.authorities = plan.tls.verify_origin;
-    if (plan.clients != nullptr && plan.clients->has_rules)
-        made.client_rules = plan.clients->rules.size();
-    // Certificates with a name in common have the same rule.
-    if (!made.certificates.empty())
-        if (auto const own = plan.client_rules.find(made.certificates.front().files);
-            own != plan.client_rules.end()) {
-            made.verification = own->second.verify;
-            made.authorities = own->second.origin;
-        }
-    std::vector<unsigned char> const theirs = tls::alpn_on_wire(offered);
+        explain_route(made, *plan.routes, question);
+    explain_verification(made, speaks);
     bool const is_passthrough = made.route && made.route->is_passthrough;
+    made.announcement = configuration.announcements[made.route ? made.route->announcement : 0];
+    planned_route const* const limited = is_passthrough ? &*made.route : settings;
+    if (limited != nullptr && limited->limit)
+        made.route_connections_max = configuration.limits.routes[*limited->limit].connections;
     if (!is_passthrough && !configuration.challenge_folder.empty() &&
         is_challenge({.server_name = server_name, .protocols = theirs}))
         made.challenge =
             tls::origin_of(challenge_files(configuration.challenge_folder, server_name).front());
-    if (is_passthrough) { // Its TLS is the upstream's.
-        made.certificates.clear();
-        made.versions.clear();
-        made.protocol.reset();
-        made.verification = tls::peer_verification::none;
+    if (is_passthrough) {
+        explain_passthrough(made);
         return made;
     }
-    made.has_tickets = plan.tls.tickets != nullptr;
-    made.rotation = plan.tls.ticket_rotation;
+    if (settings != nullptr && (&speaks != &usual || settings->limit))
+        made.settings = *settings;
+    made.has_tickets = speaks.spec.tickets != nullptr;
+    made.rotation = speaks.spec.ticket_rotation;
     return made;
 }
 

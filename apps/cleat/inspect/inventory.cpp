@@ -100,7 +100,24 @@ private:
             together.certificates.insert(together.certificates.end(), own.begin(), own.end());
             groups_.push_back(std::move(together));
         }
+        for (frontend_config const& each : settings_.frontends)
+            for (route_config const& route : each.routes)
+                find_of_route(each, route);
         groups_.push_back(std::move(all));
+    }
+
+    // A route with certificates of its own is a place like a frontend.
+    void find_of_route(frontend_config const& frontend, route_config const& route)
+    {
+        if (route.settings == nullptr || route.settings->own.pem_files.empty())
+            return;
+        group found{
+            number(certificate_files::names_of(route.settings->own.pem_files)),
+            {made_.frontends.size()}};
+        made_.frontends.push_back(fmt::format(
+            "{} route {}:{}", to_string(frontend.address()), route.location.source,
+            route.location.line));
+        groups_.push_back(std::move(found));
     }
 
     void read()

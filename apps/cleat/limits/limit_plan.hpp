@@ -31,9 +31,10 @@ struct client_limit_plan
     }
 };
 
+/// frontend_limit is that of a frontend or a route.
 struct frontend_limit
 {
-    std::string name; ///< Of the frontend among all: its connections are counted by it.
+    std::string name;              ///< Among all of them: its connections are counted by it.
     std::uint32_t connections = 0; ///< 0: there is no limit.
 };
 
@@ -41,6 +42,7 @@ struct limit_plan
 {
     std::uint32_t connections = 0; ///< In all. 0: there is no limit.
     std::vector<frontend_limit> frontends{};
+    std::vector<frontend_limit> routes{}; ///< Those that have one.
     client_limit_plan clients{};
     /// The configuration before counted its clients alike: workers keep what they have counted.
     bool keeps_clients = false;

@@ -1,3 +1,5 @@
+#include "config/route_settings.hpp"
+#include "config/route_text.hpp"
 #include "limits/limit_planning.hpp"
 
 #include <fmt/format.h>
@@ -51,6 +53,20 @@ std::string counted_name_of(
     return fmt::format("{} {}", address, alike);
 }
 
+void plan_route_limits(
+    frontend_config const& frontend, std::string const& name, std::size_t workers, limit_plan& made,
+    problem_list& problems)
+{
+    for (route_config const& each : frontend.routes) {
+        if (connection_limit_of(each) == 0)
+            continue;
+        check_division(each.settings->own.max_connections, workers, problems);
+        made.routes.push_back(
+            {fmt::format("{} route {}", name, describe(each)),
+             number_of(each.settings->own.max_connections)});
+    }
+}
+
 } // namespace
 
 limit_plan plan_limits(
@@ -67,6 +83,7 @@ limit_plan plan_limits(
         made.frontends.push_back(
             {counted_name_of(each, std::span{settings.frontends}.first(i)),
              number_of(each.max_connections)});
+        plan_route_limits(each, made.frontends.back().name, workers, made, problems);
     }
     return made;
 }

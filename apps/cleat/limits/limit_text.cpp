@@ -63,6 +63,8 @@ std::string describe(explained_limits const& found)
         parts.push_back(fmt::format("{} connections in all", found.all.connections));
     if (found.frontend_connections != 0)
         parts.push_back(fmt::format("{} connections of the frontend", found.frontend_connections));
+    if (found.route_connections != 0)
+        parts.push_back(fmt::format("{} connections of the route", found.route_connections));
     if (found.all.clients.is_on())
         parts.push_back(client_text(found));
     return fmt::format("{}", fmt::join(parts, "; "));
@@ -73,10 +75,12 @@ std::string limits_json(explained_limits const& found)
     client_limit_plan const& rules = found.all.clients;
     std::string const prefix = rules.is_on() ? text_of_client(found) : std::string{};
     return fmt::format(
-        "{{\"connections\": {}, \"frontend_connections\": {}, \"client\": {}, "
+        "{{\"connections\": {}, \"frontend_connections\": {}, "
+        "\"route_connections\": {}, \"client\": {}, "
         "\"client_connections\": {}, \"client_handshake_rate\": {}, "
         "\"client_handshake_burst\": {}}}",
         number_json(found.all.connections), number_json(found.frontend_connections),
+        number_json(found.route_connections),
         prefix.empty() ? "null" : fmt::format("\"{}\"", prefix), number_json(rules.connections),
         number_json(rules.handshake_rate),
         number_json(rules.handshake_rate == 0 ? 0 : rules.handshake_burst));

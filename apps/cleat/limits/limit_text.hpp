@@ -15,11 +15,13 @@ struct explained_limits
 {
     limit_plan const& all;
     std::uint32_t frontend_connections = 0;  ///< 0: the frontend has no limit of its own.
+    std::uint32_t route_connections = 0;     ///< 0: its route has none.
     std::span<std::uint8_t const> address{}; ///< The client's, of 4 or 16 bytes; empty: unknown.
 
     [[nodiscard]] bool is_empty() const noexcept
     {
-        return all.connections == 0 && frontend_connections == 0 && !all.clients.is_on();
+        return all.connections == 0 && frontend_connections == 0 && route_connections == 0 &&
+               !all.clients.is_on();
     }
 };
 

@@ -29,8 +29,8 @@ client_rules rules_of_worker(client_limit_plan const& plan, std::size_t workers)
 void worker_limits::follow(limit_plan const& plan, std::unique_ptr<client_table> table) noexcept
 {
     ++configuration_;
-    std::erase_if(frontends_, [this](frontend_connections const& each) {
-        return each.open == 0 && each.last_used + 1 < configuration_;
+    std::erase_if(frontends_, [this](auto const& each) {
+        return each.second.open == 0 && each.second.last_used + 1 < configuration_;
     });
     connections_max_ = share(plan.connections);
     rules_ = rules_of_worker(plan.clients, workers_);
@@ -44,11 +44,11 @@ void worker_limits::follow(limit_plan const& plan, std::unique_ptr<client_table>
 
 frontend_connections& worker_limits::frontend(std::string_view name)
 {
-    auto found = std::ranges::find(frontends_, name, &frontend_connections::name);
+    auto found = frontends_.find(name);
     if (found == frontends_.end())
-        found = frontends_.insert(frontends_.end(), {.name = std::string{name}});
-    found->last_used = configuration_;
-    return *found;
+        found = frontends_.try_emplace(std::string{name}).first;
+    found->second.last_used = configuration_;
+    return found->second;
 }
 
 std::size_t worker_limits::share(std::uint32_t limit) const noexcept

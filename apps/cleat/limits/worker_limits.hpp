@@ -9,7 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,13 +18,12 @@
 
 namespace cleat::app {
 
-/// frontend_connections is how many connections of one frontend are open on a worker, whichever
-/// configuration they began with.
+/// frontend_connections is how many connections of one frontend, or of a route that has a limit,
+/// are open on a worker, whichever configuration they began with.
 struct frontend_connections
 {
-    std::string name;
     std::size_t open = 0;
-    std::uint64_t last_used = 0; ///< The number of the last configuration that has the frontend.
+    std::uint64_t last_used = 0; ///< The number of the last configuration that has the name.
 };
 
 /// worker_limits belongs to its worker's thread, and lives as long as the worker: a reload changes
@@ -45,9 +45,9 @@ public:
     /// keeps_clients, or has no rule for them.
     void follow(limit_plan const& plan, std::unique_ptr<client_table> table) noexcept;
 
-    /// frontend is where the connections of a frontend of the configuration that was followed last
-    /// are counted. It stays as long as this configuration or the one after it is followed, or a
-    /// connection is open. Throws std::bad_alloc.
+    /// frontend is where the connections of a frontend or route of the configuration that was
+    /// followed last are counted. It stays as long as this configuration or the one after it is
+    /// followed, or a connection is open. Throws std::bad_alloc.
     [[nodiscard]] frontend_connections& frontend(std::string_view name);
 
     /// share is this worker's part of a limit for open connections; unlimited for 0.
@@ -89,7 +89,7 @@ private:
     std::uint32_t table_number_ = 0;
     client_rules rules_{};
     prefix_lengths prefixes_{};
-    std::list<frontend_connections> frontends_;
+    std::map<std::string, frontend_connections, std::less<>> frontends_;
     std::uint64_t configuration_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "passthrough/plain_client.hpp"
 #include "plaintext_alert.hpp"
 #include "relay.hpp"
+#include "route_choice.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
 #include "worker_service.hpp"
@@ -19,7 +20,7 @@
 namespace cleat::app {
 
 net::task<> pass_through(
-    net::interrupt& interrupt, frontend_socket const& frontend, worker_upstream& upstream,
+    net::interrupt& interrupt, frontend_socket const& frontend, planned_route const& route,
     net::socket& accepted, net::address const& peer, inbound_header const* proxy_header,
     connection_log& log, received_hello& hello)
 {
@@ -27,11 +28,12 @@ net::task<> pass_through(
     config const& settings = frontend.service.configuration().settings;
     plain_client client{std::move(accepted)};
     std::span<std::byte const> const first = first_bytes_of_passthrough(
-        settings, client.socket, peer, proxy_header, hello.reader.facts().server_name,
-        hello.bytes.front());
+        announcement_of(frontend, &route), client.socket, peer, proxy_header,
+        hello.reader.facts().server_name, hello.bytes.front());
     log.traffic().add_up(hello.bytes.size());
     upstream_choice choice{
-        upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
+        frontend.service.upstream(route.upstream),
+        client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
     result<upstream_side> connected =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!connected) {

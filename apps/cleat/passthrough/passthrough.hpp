@@ -7,7 +7,7 @@
 #include "frontend_socket.hpp"
 #include "passthrough/receive_hello.hpp"
 #include "proxy/inbound_header.hpp"
-#include "upstream/worker_upstream.hpp"
+#include "snapshot.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
@@ -16,10 +16,10 @@
 
 namespace cleat::app {
 
-/// pass_through serves the connection from the choice of a server to its end. `hello` is complete,
-/// and empty afterwards. The header may be null. The arguments outlive the task.
+/// pass_through serves a connection of this route from the choice of a server to its end. `hello`
+/// is complete, and empty afterwards. The header may be null. The arguments outlive the task.
 net::task<> pass_through(
-    net::interrupt& interrupt, frontend_socket const& frontend, worker_upstream& upstream,
+    net::interrupt& interrupt, frontend_socket const& frontend, planned_route const& route,
     net::socket& accepted, net::address const& peer, inbound_header const* proxy_header,
     connection_log& log, received_hello& hello);
 

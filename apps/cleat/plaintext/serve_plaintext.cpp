@@ -3,10 +3,12 @@
 #include "close_reason.hpp"
 #include "connection_log.hpp"
 #include "limits/limited_client.hpp"
+#include "limits/limited_route.hpp"
 #include "passthrough/plain_client.hpp"
 #include "plaintext/serve_plaintext.hpp"
 #include "relay.hpp"
 #include "route_choice.hpp"
+#include "route_place.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_tls/connect_with_tls.hpp"
 #include "upstream_tls/tls_upstream.hpp"
@@ -73,12 +75,17 @@ net::detached serve_plaintext(
     limited_client limited{frontend};
     if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
         co_return log.refused(ec);
+    planned_route const* const route = choose_for_plaintext(frontend, peer, proxy_header.get());
+    limited_route place;
+    if (!find_place(frontend, route, {}, accepted, log, place))
+        co_return;
     log.plaintext_begins();
 
     // Connect, with the handshake. The client's bytes wait in its socket.
     plain_client client{std::move(accepted)};
-    upstream_choice choice = choose_for_plaintext(frontend, peer, proxy_header.get());
-    std::string header = make_plain_announcement(settings, client.socket, peer, proxy_header.get());
+    destination to = destination_of(frontend, route, peer, proxy_header.get());
+    upstream_choice& choice = to.choice;
+    std::string header = make_plain_announcement(to.rule, client.socket, peer, proxy_header.get());
     bool const is_before = choice.tls()->plan().proxy_header == proxy_place::before_tls;
     tls_greeting const greeting{is_before ? std::string_view{header} : std::string_view{}, {}};
     result<tls_upstream> upstream = co_await connect_with_tls(

@@ -93,12 +93,13 @@ permissions::permissions(config const& settings, std::string const& folder)
         add(settings.file);
     add(settings.pem_files);
     add(*settings.client_verify_ca);
-    for (frontend_config const& each : settings.frontends) {
-        add(each.pem_files);
-        if (each.client_verify_ca)
-            add(**each.client_verify_ca);
-        places_.push_back(each.address());
+    for (frontend_config const* const each : own_settings_of(settings)) {
+        add(each->pem_files);
+        if (each->client_verify_ca)
+            add(**each->client_verify_ca);
     }
+    for (frontend_config const& each : settings.frontends)
+        places_.push_back(each.address());
     for (named_list const& each : address_lists_of(settings))
         for (std::string const& file : (*each.list)->files)
             add(file);

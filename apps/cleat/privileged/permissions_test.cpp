@@ -50,14 +50,18 @@ TEST_CASE("every file that a configuration names may be read, and no other")
         frontend = { host = "*" port = "443"
             pem-file = "/keys/front.pem"
             client-verify-ca = "/keys/front-ca.pem"
-            proxy-from = "@/lists/balancers" }
+            proxy-from = "@/lists/balancers"
+            route = { sni = "a.test"  upstream = "app"  pem-file = "/keys/route.pem"
+                client-verify-ca = "/keys/route-ca.pem"  client-verify-crl = "/keys/route.crl"
+                client-allow-file = "/lists/route-clients" } }
         deny-from = "192.0.2.1, @denied"
         log-filename = "/var/log/cleat.log"
     )");
     for (char const* path :
          {"/start/cleat.conf", "/keys/one.pem", "/start/two.pem", "/start/two.key",
           "/start/two.ocsp", "/keys/ca.pem", "/keys/front.pem", "/keys/front-ca.pem",
-          "/lists/balancers", "/start/denied"})
+          "/lists/balancers", "/start/denied", "/keys/route.pem", "/keys/route-ca.pem",
+          "/keys/route.crl", "/lists/route-clients"})
         CHECK_MESSAGE(named.may_read(path), path);
     for (char const* path :
          {"/etc/shadow", "/keys", "/keys/", "/keys/one.pem/x", "/keys/../keys/one.pem",

@@ -35,8 +35,8 @@ std::size_t hash_of(tls::file_digest const& digest)
 contents certificates_of(snapshot const& configuration)
 {
     contents found;
-    for (frontend_plan const& plan : configuration.frontends)
-        for (tls::certificate_source const& each : plan.tls.certificates)
+    for (tls_plan const& plan : configuration.tls)
+        for (tls::certificate_source const& each : plan.spec.certificates)
             found.try_emplace(each.origin, hash_of(each));
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store != nullptr)
@@ -76,7 +76,31 @@ std::vector<std::string> descriptions_of(snapshot const& configuration)
     return found;
 }
 
-// Of each route its frontend, its conditions and its upstream.
+// The settings of a route, in one text; empty where it has no settings of its own.
+std::string describe_settings(snapshot const& configuration, planned_route const& route)
+{
+    std::string text;
+    if (route.tls >= configuration.frontends.size()) {
+        tls::context_spec const& spec = configuration.tls[route.tls].spec;
+        text += fmt::format(
+            "{} {} {} {} {} {} {} {} {}", static_cast<int>(spec.version_min),
+            static_cast<int>(spec.version_max), spec.session_scope, spec.groups,
+            spec.prefer_server_ciphers, static_cast<int>(spec.verify), spec.verify_origin,
+            spec.verify_depth.value_or(-1), spec.verify_schemes);
+    }
+    if (route.announcement != 0) {
+        announcement_rule const& rule = configuration.announcements[route.announcement];
+        text += fmt::format(
+            " {} {} {} {} {} {}", static_cast<int>(rule.way), rule.has_tls_facts,
+            rule.has_server_name, rule.has_client_certificate, rule.has_checksum,
+            static_cast<int>(rule.received));
+    }
+    if (route.limit)
+        text += fmt::format(" {}", configuration.limits.routes[*route.limit].connections);
+    return text;
+}
+
+// Of each route its frontend, its conditions, its upstream and its settings.
 std::vector<std::string> routes_of(snapshot const& configuration)
 {
     std::vector<std::string> found;
@@ -84,7 +108,9 @@ std::vector<std::string> routes_of(snapshot const& configuration)
         if (plan.routes)
             for (planned_route const& each : plan.routes->routes)
                 found.push_back(fmt::format(
-                    "{} {} {}", plan.name, each.text, configuration.upstreams[each.upstream].name));
+                    "{} {} {} {}", plan.name, each.text,
+                    configuration.upstreams[each.upstream].name,
+                    describe_settings(configuration, each)));
     return found;
 }
 

@@ -20,8 +20,9 @@ snapshot with_certificates(std::vector<pem_text> const& certificates)
     snapshot made;
     frontend_plan& plan = made.frontends.emplace_back();
     plan.name = "[*]:443";
+    tls_plan& speaks = made.tls.emplace_back();
     for (pem_text const& each : certificates)
-        plan.tls.certificates.push_back({each.text, each.text, each.origin});
+        speaks.spec.certificates.push_back({each.text, each.text, each.origin});
     return made;
 }
 
@@ -42,6 +43,7 @@ TEST_CASE("certificates are counted by their files, also in several frontends")
     snapshot before = with_certificates({{"a.pem", "a"}, {"b.pem", "b"}, {"c.pem", "c"}});
     snapshot after = with_certificates({{"b.pem", "renewed"}, {"c.pem", "c"}, {"d.pem", "d"}});
     after.frontends.push_back(after.frontends.front());
+    after.tls.push_back(after.tls.front());
     after.frontends.back().name = "[*]:8443";
     configuration_changes const found = compare(before, after);
     CHECK(found.certificates_added == 1);
@@ -56,7 +58,7 @@ TEST_CASE("a key that has changed alone is a change of the certificate")
 {
     snapshot const before = with_certificates({{"a.pem", "a"}});
     snapshot after = with_certificates({{"a.pem", "a"}});
-    after.frontends.front().tls.certificates.front().private_key = "another";
+    after.tls.front().spec.certificates.front().private_key = "another";
     CHECK(compare(before, after).certificates_changed == 1);
 }
 

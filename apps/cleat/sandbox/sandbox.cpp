@@ -150,11 +150,11 @@ public:
             add_read(location{"--config", 0, 0}, "config", wanted.file);
         add_read(wanted.pem_files);
         add_read(wanted.client_verify_ca.location, "client-verify-ca", *wanted.client_verify_ca);
-        for (frontend_config const& each : wanted.frontends) {
-            add_read(each.pem_files);
-            if (each.client_verify_ca)
+        for (frontend_config const* const each : own_settings_of(wanted)) {
+            add_read(each->pem_files);
+            if (each->client_verify_ca)
                 add_read(
-                    each.client_verify_ca->location, "client-verify-ca", **each.client_verify_ca);
+                    each->client_verify_ca->location, "client-verify-ca", **each->client_verify_ca);
         }
         for (named_list const& each : address_lists_of(wanted))
             for (std::string const& file : (*each.list)->files)

@@ -17,10 +17,11 @@
 namespace cleat::app {
 
 net::task<> serve_with_tls(
-    net::interrupt& interrupt, config const& settings, client_side& client, upstream_choice& choice,
+    net::interrupt& interrupt, config const& settings, client_side& client, destination& to,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log)
 {
-    std::string header = make_announcement(settings, client, peer, proxy_header);
+    upstream_choice& choice = to.choice;
+    std::string header = make_announcement(to.rule, client, peer, proxy_header);
     bool const is_before = choice.tls()->plan().proxy_header == proxy_place::before_tls;
     tls_greeting const greeting{
         is_before ? std::string_view{header} : std::string_view{},
@@ -28,7 +29,7 @@ net::task<> serve_with_tls(
     result<tls_upstream> upstream = co_await connect_with_tls(
         interrupt, choice, greeting, *settings.backend_connect_timeout, log);
     if (!upstream)
-        co_return co_await end_without_upstream(interrupt, client, upstream.error(), choice, log);
+        co_return co_await end_without_upstream(interrupt, client, upstream.error(), to, log);
     log.connected(choice.address());
     try {
         send_first(

@@ -5,7 +5,7 @@
 #include "client_side.hpp"
 #include "connection_log.hpp"
 #include "proxy/inbound_header.hpp"
-#include "upstream/upstream_choice.hpp"
+#include "route_choice.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket_options.hpp>
@@ -13,10 +13,10 @@
 
 namespace cleat::app {
 
-/// serve_with_tls connects the established client with a server of the choice, whose upstream has
-/// TLS, and copies until the end. The header may be null. The arguments outlive the task.
+/// serve_with_tls connects the established client with a server of its destination, whose upstream
+/// has TLS, and copies until the end. The header may be null. The arguments outlive the task.
 net::task<> serve_with_tls(
-    net::interrupt& interrupt, config const& settings, client_side& client, upstream_choice& choice,
+    net::interrupt& interrupt, config const& settings, client_side& client, destination& to,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log);
 
 } // namespace cleat::app

@@ -140,10 +140,10 @@ watch_plan find_files(config const& settings)
     add(settings.file);
     add_pems(settings.pem_files);
     add(*settings.client_verify_ca);
-    for (frontend_config const& frontend : settings.frontends) {
-        add_pems(frontend.pem_files);
-        if (frontend.client_verify_ca)
-            add(**frontend.client_verify_ca);
+    for (frontend_config const* const each : own_settings_of(settings)) {
+        add_pems(each->pem_files);
+        if (each->client_verify_ca)
+            add(**each->client_verify_ca);
     }
     for (named_list const& each : address_lists_of(settings))
         for (std::string const& file : (*each.list)->files)

@@ -74,6 +74,8 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"connection-limit", "as many connections are open as may be in all"};
     case error::frontend_connection_limit:
         return {"frontend-connection-limit", "the frontend has as many connections as it may"};
+    case error::route_connection_limit:
+        return {"route-connection-limit", "the route has as many connections as it may"};
     case error::client_connection_limit:
         return {"client-connection-limit", "the client has as many connections as it may"};
     case error::client_handshake_limit:
@@ -83,6 +85,8 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
     case error::client_certificate_expired:
         return {
             "client-certificate-expired", "the certificate of the client's session has expired"};
+    case error::client_hello_changed:
+        return {"client-hello-changed", "the client's second ClientHello asks for another route"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::certificate_expired:

@@ -52,10 +52,12 @@ enum class error
     address_not_allowed, ///< The client's address is not in the list of those that are let in.
     connection_limit,    ///< As many connections are open as may be in all.
     frontend_connection_limit,  ///< As many connections are open as the frontend may have.
+    route_connection_limit,     ///< As many connections are open as the route may have.
     client_connection_limit,    ///< As many connections are open as one client may have.
     client_handshake_limit,     ///< The client has begun as many handshakes as it may for now.
     client_not_allowed,         ///< The client's certificate meets no rule.
     client_certificate_expired, ///< The certificate of a session that resumes has expired.
+    client_hello_changed,       ///< A second ClientHello asks for the route of another one.
     stopped,                    ///< The worker is ending.
 
     // The certificate of an upstream that speaks TLS. bad_certificate is any other fault.

@@ -1,0 +1,15 @@
+// check_tls: settings of TLS and of clients' certificates that do not fit together, for each
+// frontend and for each route that has some of its own.
+
+#pragma once
+
+#include "config/config.hpp"
+
+#include <vector>
+
+namespace cleat::app {
+
+/// check_tls leaves the settings as they are when it returns.
+void check_tls(config& settings, std::vector<problem>& problems);
+
+} // namespace cleat::app

@@ -1,0 +1,215 @@
+#include "config/route_settings.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace cleat::app {
+namespace {
+
+// Calls `use` with each setting of TLS that a frontend and a route may have; lists are not among
+// them.
+template <class Use>
+void for_each_tls_setting(Use use)
+{
+    using scope = frontend_config;
+    use("client-verify", &scope::client_verify);
+    use("client-verify-ca", &scope::client_verify_ca);
+    use("client-verify-sigalgs", &scope::client_verify_sigalgs);
+    use("client-verify-depth", &scope::client_verify_depth);
+    use("client-verify-crl", &scope::client_verify_crl);
+    use("client-verify-crl-stale", &scope::client_verify_crl_stale);
+    use("client-allow-file", &scope::client_allow_file);
+    use("certificate-compression", &scope::certificate_compression);
+    use("tls-protos", &scope::tls_protos);
+    use("ciphers", &scope::ciphers);
+    use("ciphersuites", &scope::ciphersuites);
+    use("prefer-server-ciphers", &scope::prefer_server_ciphers);
+    use("ecdh-curve", &scope::ecdh_curve);
+}
+
+// The same with what the upstream gets.
+template <class Use>
+void for_each_header_setting(Use use)
+{
+    using own = route_settings;
+    use("write-proxy-v2", &own::write_proxy_v2);
+    use("write-proxy-v1", &own::write_proxy_v1);
+    use("write-ip", &own::write_ip);
+    use("proxy-proxy", &own::proxy_proxy);
+    use("proxy-inbound-tlvs", &own::proxy_inbound_tlvs);
+    use("proxy-checksum", &own::proxy_checksum);
+    use("proxy-tlv", &own::proxy_tlv);
+    use("proxy-authority", &own::proxy_authority);
+    use("proxy-client-cert", &own::proxy_client_cert);
+}
+
+announcement way_of(config const& settings, route_settings const& own) noexcept
+{
+    struct way
+    {
+        optional_setting<bool> const& asked;
+        announcement means;
+    };
+    announcement found = *settings.announce;
+    way const ways[] = {
+        {own.write_ip, announcement::write_ip},
+        {own.write_proxy_v1, announcement::write_proxy_v1},
+        {own.write_proxy_v2, announcement::write_proxy_v2},
+        {own.proxy_proxy, announcement::proxy_proxy}};
+    for (way const& each : ways)
+        if (each.asked && !**each.asked && each.means == *settings.announce)
+            found = announcement::nothing;
+    for (way const& each : ways)
+        if (each.asked && **each.asked)
+            found = each.means;
+    return found;
+}
+
+frontend_config without_routes(frontend_config const& frontend)
+{
+    frontend_config made;
+    made.location = frontend.location;
+    made.host = frontend.host;
+    made.port = frontend.port;
+    made.client = frontend.client;
+    made.pem_files = frontend.pem_files;
+    made.match_global_certs = frontend.match_global_certs;
+    made.sni_nomatch_abort = frontend.sni_nomatch_abort;
+    made.certificate_rules = frontend.certificate_rules;
+    for_each_tls_setting([&](std::string_view, auto member) { made.*member = frontend.*member; });
+    return made;
+}
+
+} // namespace
+
+route_settings& settings_of(route_config& route)
+{
+    if (route.settings == nullptr)
+        route.settings = std::make_shared<route_settings>();
+    return *route.settings;
+}
+
+std::vector<named_place> tls_settings_of(route_config const& route)
+{
+    std::vector<named_place> found;
+    if (route.settings == nullptr)
+        return found;
+    frontend_config const& own = route.settings->own;
+    if (!own.pem_files.empty())
+        found.push_back({"pem-file", &own.pem_files.front().location});
+    if (!own.certificate_rules.empty())
+        found.push_back({"client-allow", &own.certificate_rules.front().location});
+    for_each_tls_setting([&](std::string_view key, auto member) {
+        if (own.*member)
+            found.push_back({key, &(own.*member)->location});
+    });
+    return found;
+}
+
+std::vector<named_place> header_settings_of(route_config const& route)
+{
+    std::vector<named_place> found;
+    if (route.settings == nullptr)
+        return found;
+    for_each_header_setting([&](std::string_view key, auto member) {
+        if ((*route.settings).*member)
+            found.push_back({key, &((*route.settings).*member)->location});
+    });
+    return found;
+}
+
+bool has_tls_settings(route_config const& route)
+{
+    return !tls_settings_of(route).empty();
+}
+
+int connection_limit_of(route_config const& route) noexcept
+{
+    return route.settings == nullptr ? 0 : *route.settings->own.max_connections;
+}
+
+frontend_config scope_of(frontend_config const& frontend, route_config const& route)
+{
+    frontend_config made = without_routes(frontend);
+    if (route.settings == nullptr)
+        return made;
+    frontend_config const& own = route.settings->own;
+    made.location = route.location;
+    for_each_tls_setting([&](std::string_view, auto member) {
+        if (own.*member)
+            made.*member = own.*member;
+    });
+    if (!own.pem_files.empty()) { // They alone.
+        made.pem_files = own.pem_files;
+        made.match_global_certs.reset();
+    }
+    if (!own.certificate_rules.empty() || own.client_allow_file) { // Blocks and file together.
+        made.certificate_rules = own.certificate_rules;
+        made.client_allow_file = own.client_allow_file;
+    }
+    return made;
+}
+
+std::vector<frontend_config> tls_scopes_of(config const& settings)
+{
+    std::vector<frontend_config> found;
+    for (frontend_config const& each : settings.frontends)
+        found.push_back(without_routes(each));
+    for (frontend_config const& each : settings.frontends)
+        for (route_config const& route : each.routes)
+            if (has_tls_settings(route))
+                found.push_back(scope_of(each, route));
+    return found;
+}
+
+std::vector<own_certificates> own_certificates_of(config const& settings)
+{
+    std::vector<own_certificates> found;
+    for (frontend_config const& each : settings.frontends)
+        if (!each.pem_files.empty())
+            found.push_back({&each.pem_files, each.uses_global_certs()});
+    for (frontend_config const& each : settings.frontends)
+        for (route_config const& route : each.routes)
+            if (route.settings != nullptr && !route.settings->own.pem_files.empty())
+                found.push_back({&route.settings->own.pem_files, false});
+    return found;
+}
+
+announcement_rule announcement_rule_of(config const& settings) noexcept
+{
+    return {*settings.announce,          *settings.proxy_tlv,      *settings.proxy_authority,
+            *settings.proxy_client_cert, *settings.proxy_checksum, *settings.proxy_inbound_tlvs};
+}
+
+announcement_rule announcement_rule_of(config const& settings, route_config const& route) noexcept
+{
+    if (route.settings == nullptr)
+        return announcement_rule_of(settings);
+    route_settings const& own = *route.settings;
+    return {
+        way_of(settings, own),
+        *effective(own.proxy_tlv, settings.proxy_tlv),
+        *effective(own.proxy_authority, settings.proxy_authority),
+        *effective(own.proxy_client_cert, settings.proxy_client_cert),
+        *effective(own.proxy_checksum, settings.proxy_checksum),
+        *effective(own.proxy_inbound_tlvs, settings.proxy_inbound_tlvs)};
+}
+
+std::vector<announcement_rule> announcement_rules_of(config const& settings)
+{
+    std::vector<announcement_rule> found{announcement_rule_of(settings)};
+    for (frontend_config const& each : settings.frontends)
+        for (route_config const& route : each.routes)
+            if (!header_settings_of(route).empty())
+                found.push_back(announcement_rule_of(settings, route));
+    return found;
+}
+
+bool gets_proxy_v2(config const& settings)
+{
+    return std::ranges::any_of(announcement_rules_of(settings), [](announcement_rule const& each) {
+        return each.way == announcement::write_proxy_v2;
+    });
+}
+
+} // namespace cleat::app
