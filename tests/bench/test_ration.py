@@ -35,7 +35,7 @@ def test_the_knee_is_a_line_over_the_ration(bench):
     before = groups()
     for cores in (0.2, 0.3, 0.4):
         with on_a_ration("--server-cpu", cores) as told:
-            ran = bench.run("staircase", "-q", "--from", 20, "--step", 20, "--to", 2000, "--hold",
+            ran = bench.run("staircase", "-q", "--from", 60, "--step", 60, "--to", 3000, "--hold",
                             "1s", "--json", "k.json", "--server-pid", told["pid"],
                             f"https://{told['address']}/1024")
             assert ran.returncode == 0, ran.stderr
