@@ -19,8 +19,8 @@
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/scratch.hpp>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -37,7 +37,7 @@ error_code send_first_of(
     plain_client& client, tls_upstream& upstream, std::string_view before, byte_counts& traffic)
 {
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
-    std::memcpy(block.data(), before.data(), before.size());
+    std::ranges::copy(std::as_bytes(std::span{before}), block.begin()); // There may be none.
     net::progress read;
     net::readiness::entry& entry = client.socket.entry();
     if (entry.readable()) {
