@@ -134,7 +134,8 @@ def test_a_route_has_its_versions(serve, app):
     )
     assert let_in(server.port, name="new.test").tls.version() == "TLSv1.3"
     refused(server.port, only(TLS_1_2), name="new.test")
-    assert server.wait_for_log(event="handshake-failed", sni="new.test")
+    # OpenSSL has not read the name by then.
+    assert server.wait_for_log(event="handshake-failed", reason="no-shared-version")
     client = let_in(server.port, name="old.test")
     assert (client.tls.version(), client.cipher) == ("TLSv1.2", SUITE)
     for version in (TLS_1_2, TLS_1_3):
