@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -288,6 +289,13 @@ def test_a_second_client_hello_changes_no_settings(serve, origin, ca):
         assert said == b"open"
 
 
+def pass_on(source, sink):
+    with contextlib.suppress(OSError):
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+
+
 def said_to(port, first, second):
     """The bytes that an upstream says to a client on OpenSSL that has another name in its second
     ClientHello; none where the connection fails. Its first group is not the server's."""
@@ -299,14 +307,17 @@ def said_to(port, first, second):
     settings = ctypes.c_void_p(lib.SSL_CTX_new(ctypes.c_void_p(lib.TLS_client_method())))
     tls = ctypes.c_void_p(lib.SSL_new(settings))
     room = ctypes.create_string_buffer(100)
-    with socket.create_connection(("127.0.0.1", port), DEADLINE) as raw:
+    mine, between = socket.socketpair()
+    with socket.create_connection(("127.0.0.1", port), DEADLINE) as raw, mine, between:
         assert lib.SSL_ctrl(tls, set_groups, 0, b"X25519:P-384") == 1
         assert lib.SSL_ctrl(tls, set_name, 0, first.encode()) == 1
-        lib.SSL_set_fd(tls, raw.fileno())
-        raw.setblocking(False)
-        lib.SSL_connect(tls)  # The first ClientHello.
+        lib.SSL_set_fd(tls, mine.fileno())
+        mine.setblocking(False)
+        lib.SSL_connect(tls)  # The first ClientHello, which nobody answers before the next line.
         assert lib.SSL_ctrl(tls, set_name, 0, second.encode()) == 1
-        raw.setblocking(True)
+        mine.setblocking(True)
+        for source, sink in ((between, raw), (raw, between)):
+            threading.Thread(target=pass_on, args=(source, sink), daemon=True).start()
         size = lib.SSL_read(tls, room, len(room)) if lib.SSL_connect(tls) == 1 else 0
     lib.SSL_free(tls)
     lib.SSL_CTX_free(settings)
