@@ -135,7 +135,7 @@ net::task<error_code> receive_proxy_header(
 {
     if (error_code const ec = check_peer(rules, peer))
         co_return ec;
-    // Peeked at, then taken: the bytes after the header stay in the socket for TLS.
+    // Peeked at, then taken: the bytes after the header stay in the socket.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
     for (;;) {
         net::readiness::entry& entry = socket.entry();
@@ -160,6 +160,7 @@ net::task<error_code> receive_proxy_header(
                 // All of these bytes have been peeked at, so all are received.
                 static_cast<void>(
                     !::recv(socket.native_handle(), block.data(), read.header.size, MSG_DONTWAIT));
+                entry.more_to_read(); // No event comes for bytes that came with the header.
                 co_return error_code{};
             }
             if (entry.ended() || entry.broken()) // No more bytes will come.

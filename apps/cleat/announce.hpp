@@ -23,7 +23,8 @@
 namespace cleat::app {
 
 /// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
-/// byte after it. error::untrusted_proxy where the rules (null: none) let the peer send none;
+/// byte after it: the socket stays readable. error::untrusted_proxy where the rules (null: none) let
+/// the peer send none;
 /// error::bad_proxy_header where the bytes are no such header, and error::proxy_checksum where its
 /// checksum is wrong: inbound_header::fault then says more.
 net::task<error_code> receive_proxy_header(

@@ -71,7 +71,6 @@ net::detached serve_plaintext(
         if (ec)
             co_return log.proxy_header_failed(ec);
         interrupt.clear();
-        accepted.entry().more_to_read(); // No event comes for bytes that came with the header.
     }
     limited_client limited{frontend};
     if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
