@@ -47,7 +47,7 @@ const staircase = (() => {
             ...byRate(climb),
             title: `transactions${perSecond(climb) ? ' per second' : ' in a step'}`,
             unit: perSecond(climb) ? '/s' : '',
-            // What ended in the step, not what ended in the end: it shows the plateau.
+            // The transactions that ended within the step, without those of the drain, show the plateau.
             ok: plateau(climb) === null ? 'ok' : 'done',
             points: (key) =>
                 climb.steps.map((step) => ({

@@ -26,7 +26,7 @@ public:
         return false;
     }
 
-    /// prefers_second is the same for a connection that is not to be the one that tries.
+    /// prefers_second is the same for a connection that leaves the trial to another one.
     [[nodiscard]] bool prefers_second() const noexcept { return second_answers_; }
 
     /// answered: an address has, which is of the second family or not. `second_first` is how the
