@@ -32,7 +32,8 @@ def test_a_run_passes_or_fails_by_its_conditions(bench, server):
 
 @pytest.mark.figures
 def test_a_run_beside_an_earlier_one(bench, server):
-    fast, slow = server(http()), server(http(delay=0.05))
+    # A busy machine's own delays are milliseconds: they are small beside the servers'.
+    fast, slow = server(http(delay=0.1)), server(http(delay=0.4))
     bench.load("-r", 50, "-d", "2s", fast.address)
     words = ("-r", 50, "-d", "2s", "--baseline", "1.json", "--tolerance")
     bench.load(*words, "100%", fast.address)
