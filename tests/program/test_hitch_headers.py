@@ -5,6 +5,7 @@ hitch is a package of Debian and Ubuntu; where it is not installed, these tests 
 
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -55,12 +56,12 @@ class Pair:
         command = [HITCH, f"--config={file}", f"--frontend=[127.0.0.1]:{self.port}", self.pem.pem]
         command += ["--user=nobody"] if os.geteuid() == 0 else []  # It refuses to serve as root.
         with open(self.folder / "hitch.log", "wb") as log:
-            running = subprocess.Popen(command, stdout=log, stderr=log)
+            running = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
             eventually("hitch listens", lambda: listens(self.port))
             return self.ask(tls, name)
         finally:
-            running.terminate()
+            os.killpg(running.pid, signal.SIGKILL)  # It, its worker, and its OCSP process.
             running.wait(DEADLINE)
 
     def of_cleat(self, file, tls, name):
