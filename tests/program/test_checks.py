@@ -114,8 +114,9 @@ def test_a_reload_keeps_what_the_checks_have_found_and_takes_new_ones(serve, ori
 def test_a_server_of_three_that_fails_costs_no_connection_under_load(
     cleat, config, certs, tmp_path, harm
 ):
-    """At 500 new connections a second. Only bytes that the server had got may be lost: a frozen
-    server answers when it goes on, and one that is killed resets what it had accepted."""
+    """At 500 new connections a second. Only what the server had accepted may be lost: a frozen one
+    answers when it goes on, and the kernel ends the connections of a killed one, with a reset where
+    it had bytes to read."""
     bench = binary().with_name("cleat-bench")
     if not bench.exists():
         pytest.skip("cleat-bench was not built")
@@ -146,8 +147,7 @@ def test_a_server_of_three_that_fails_costs_no_connection_under_load(
         server.wait_for_log(event="server-up")
         out, _ = load.communicate(timeout=DEADLINE)
         failures = json.loads(result.read_text())["failures"]
-        lost = admin.metrics().value("cleat_connections_closed_total", reason="upstream-reset")
-        assert sum(each["count"] for each in failures) <= lost, out
+        lost = sum(each["count"] for each in failures)
         assert {each["stage"] for each in failures} <= {"answer"}, out
-        assert lost == 0 or (harm == "kill" and lost < rate), out
+        assert lost == 0 or (harm == "kill" and lost < rate / 10), out
         assert not server.log(event="connect-failed")
