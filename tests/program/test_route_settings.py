@@ -14,7 +14,7 @@ import threading
 import pytest
 
 from admin_client import admin_of, eventually_counts
-from deadlines import DEADLINE
+from deadlines import DEADLINE, SANITIZED
 from origins import answer as web
 from origins import echo
 from program import run
@@ -476,6 +476,7 @@ def test_a_change_of_a_routes_file_is_a_reload(serve, certs, app, tmp_path):
 # Memory.
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps memory of its own")
 def test_routes_without_settings_of_tls_have_no_context(serve, app):
     """A TLS context with its certificate takes tens of kilobytes."""
     count = 4000
