@@ -23,10 +23,9 @@
 namespace cleat::app {
 
 /// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
-/// byte after it: the socket stays readable. error::untrusted_proxy where the rules (null: none) let
-/// the peer send none;
-/// error::bad_proxy_header where the bytes are no such header, and error::proxy_checksum where its
-/// checksum is wrong: inbound_header::fault then says more.
+/// byte after it: the socket stays readable. The error is untrusted_proxy where the rules (null:
+/// none) let the peer send none, bad_proxy_header where the bytes are no such header, and
+/// proxy_checksum where its checksum is wrong: inbound_header::fault then says more.
 net::task<error_code> receive_proxy_header(
     net::interrupt& interrupt, net::socket& socket, admission const* rules,
     net::address const& peer, std::unique_ptr<inbound_header>& header);
