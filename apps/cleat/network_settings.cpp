@@ -20,8 +20,6 @@
 #include <utility>
 #include <variant>
 
-#include <sys/socket.h>
-
 namespace cleat::app {
 namespace {
 
@@ -47,7 +45,7 @@ std::vector<net::address> unix_server(
     return {};
 }
 
-// Each worker needs one at least, or as many as it is to have ready.
+// Each worker needs one at least, or as many as preconnect says.
 void check_limit(
     upstream_config const& block, upstream_server const& server, std::size_t workers,
     problem_list& problems)
@@ -68,23 +66,15 @@ void check_limit(
             fmt::format("Write {} or more, or a smaller preconnect.", ready));
 }
 
-// Some clients' connections to the upstream begin with a header.
-bool may_get_header(config const& settings, std::string const& upstream)
-{
-    auto const gets_header = [&](route_config const& each) {
-        return *each.upstream == upstream &&
-               announcement_rule_of(settings, each).way != announcement::nothing;
-    };
-    return *settings.announce != announcement::nothing ||
-           std::ranges::any_of(settings.frontends, [&](frontend_config const& each) {
-               return std::ranges::any_of(each.routes, gets_header);
-           });
-}
-
 // TLS begins with a header that names the client, or with the client's protocol.
 preconnect_rule preconnect_rule_of(config const& settings, upstream_config const& block)
 {
-    bool const has_header = may_get_header(settings, *block.name);
+    if (*block.preconnect == 0)
+        return {};
+    bool const has_header =
+        std::ranges::any_of(announcements_to(settings, *block.name), [](announcement each) {
+            return each != announcement::nothing;
+        });
     return {
         .connections = static_cast<std::size_t>(*block.preconnect),
         .time = *block.preconnect_time,
@@ -93,15 +83,17 @@ preconnect_rule preconnect_rule_of(config const& settings, upstream_config const
 }
 
 // The header of a connection that is not a client's.
-std::string header_of_checks(config const& settings)
+std::string header_of_checks(announcement way)
 {
     std::string header;
-    switch (*settings.announce) {
+    switch (way) {
     case announcement::nothing:
         break;
-    case announcement::write_ip:
-        header.append({AF_INET, 127, 0, 0, 1});
+    case announcement::write_ip: {
+        socket_address const loopback{address_family::ipv4, 0, {127, 0, 0, 1}};
+        static_cast<void>(append_write_ip(header, loopback)); // Of IPv4, so it has no error.
         break;
+    }
     case announcement::write_proxy_v1:
         append_proxy_v1(header, {});
         break;
@@ -141,7 +133,7 @@ check_rule check_rule_of(
         .fall = static_cast<unsigned>(*block.check_fall),
         .send = block.check_send->bytes,
         .expect = block.check_expect->bytes,
-        .header = header_of_checks(settings),
+        .header = header_of_checks(announcement_of_checks(settings, *block.name)),
         .tls = check_tls_of(settings, block, plan)};
 }
 
@@ -227,14 +219,11 @@ private:
         bool const has_name = is_name(host.host);
         dns_answer answer = find_host(question, has_name);
         bool const is_kept = answer.targets.empty() && has_name && keep(question, answer);
-        if (answer.targets.empty() && !(is_optional_ && has_name))
-            return problems_.error(
-                where, key, fmt::format("cannot find the host {}: {}", host.host, answer.failure),
-                "Check the name, or give the address itself.");
-        if (is_kept)
-            warn_of_kept(where, key, answer);
-        else if (answer.targets.empty())
-            warn_of_missing(where, key, fmt::format("host {}", host.host), answer);
+        lookup_report const said{
+            where, key, fmt::format("host {}", host.host), answer.failure,
+            "Check the name, or give the address itself."};
+        if (!report(said, answer, is_kept, is_optional_ && has_name))
+            return;
         if (!answer.targets.empty())
             made.addresses = answer.targets.front().addresses;
         if (has_name)
@@ -275,23 +264,36 @@ private:
         return false;
     }
 
-    void warn_of_missing(
-        location const& where, std::string const& key, std::string const& name,
-        dns_answer const& answer)
+    // A name that was looked up, as problems spell it.
+    struct lookup_report
     {
-        problems_.warning(
-            where, key,
-            fmt::format(
-                "cannot find the {}: {}; it gets no client until DNS has an address", name,
-                answer.failure));
-    }
+        location const& where;
+        std::string const& key;
+        std::string name;
+        std::string const& failure;
+        char const* cure;
+    };
 
-    void warn_of_kept(location const& where, std::string const& key, dns_answer const& answer)
+    // False: that it was not found is an error.
+    bool report(lookup_report const& said, dns_answer const& answer, bool is_kept, bool is_optional)
     {
-        problems_.warning(
-            where, key,
-            fmt::format(
-                "the name cannot be looked up, and keeps its addresses: {}", answer.failure));
+        bool const is_missing = answer.targets.empty();
+        if (is_missing && !is_optional)
+            problems_.error(
+                said.where, said.key,
+                fmt::format("cannot find the {}: {}", said.name, said.failure), said.cure);
+        else if (is_kept)
+            problems_.warning(
+                said.where, said.key,
+                fmt::format(
+                    "the name cannot be looked up, and keeps its addresses: {}", said.failure));
+        else if (is_missing)
+            problems_.warning(
+                said.where, said.key,
+                fmt::format(
+                    "cannot find the {}: {}; it gets no client until DNS has an address", said.name,
+                    said.failure));
+        return !is_missing || is_optional;
     }
 
     void add_service(
@@ -301,16 +303,10 @@ private:
         dns_question const question{service.name, 0, dns_question::kind::service};
         dns_answer answer = dns_answer_now(settings_, question, limits::service_targets_max);
         bool const is_kept = answer.targets.empty() && keep(question, answer);
-        if (answer.targets.empty() && !is_optional_)
-            problems_.error(
-                server.address.location, key,
-                fmt::format("cannot find the service {}: {}", service.name, answer.failure),
-                "Check its SRV records.");
-        else if (is_kept)
-            warn_of_kept(server.address.location, key, answer);
-        else if (answer.targets.empty())
-            warn_of_missing(
-                server.address.location, key, fmt::format("service {}", service.name), answer);
+        lookup_report const said{
+            server.address.location, key, fmt::format("service {}", service.name), answer.failure,
+            "Check its SRV records."};
+        static_cast<void>(report(said, answer, is_kept, is_optional_));
         auto const weight = static_cast<unsigned>(*server.weight);
         planned_name name{
             .watched = {question, times, answer.targets},

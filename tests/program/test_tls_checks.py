@@ -8,10 +8,12 @@ import pytest
 import proxy_header
 from admin_client import admin_of
 from deadlines import eventually
+from origins import echo as echo_plain
 from reloads import reload, replace
 from test_upstream_tls_servers import free_port, running
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS
 from tls_origins import block, echo, over_tls, server_certificate, settings
+from upstream_blocks import frontend, route, sni, upstream
 
 CHECK = ("check-interval = 1", "check-fall = 1")
 ADMIN = 'admin = "[127.0.0.1]:0"\n'
@@ -169,6 +171,41 @@ def test_the_header_is_of_cleats_own_connection(serve, origin, ca, good, place, 
     wait_until_it_passes(server)
     local_v2 = proxy_header.SIGNATURE + b"\x20\0\0\0"
     assert seen.get(timeout=60) == (b"PROXY UNKNOWN\r\n" if version == "v1" else local_v2)
+
+
+OF_ROUTE = "write-proxy-v1 = on"
+
+
+@pytest.mark.parametrize(
+    "settings_of_routes, headers",
+    [
+        ([OF_ROUTE], b"PROXY UNKNOWN\r\n"),
+        ([OF_ROUTE, OF_ROUTE], b"PROXY UNKNOWN\r\n"),
+        ([OF_ROUTE, ""], b""),
+    ],
+    ids=["one route", "routes that agree", "routes that differ"],
+)
+def test_a_check_has_the_header_of_the_routes(serve, origin, settings_of_routes, headers):
+    seen = queue.Queue()
+
+    def note(accepted):
+        seen.put(accepted.receive_exactly(len(headers + b"PING")))
+        accepted.send(b"PONG")
+
+    up, other = origin(note), origin(echo_plain)
+    lines = [*CHECK, "check = on", 'check-send = "PING"', 'check-expect = "PONG"']
+    routes = [
+        route("app", sni(f"{i}.test"), line) for i, line in enumerate(settings_of_routes)
+    ]
+    server = serve(
+        upstream(up.address, lines=lines)
+        + upstream(other.address, name="other")
+        + 'upstream = "other"\n'
+        + frontend(*routes)
+        + ADMIN
+    )
+    assert seen.get(timeout=60) == headers + b"PING"
+    assert not server.log(event="server-down")
 
 
 def test_a_reload_takes_new_authorities(serve, origin, certs, ca, good, tmp_path):

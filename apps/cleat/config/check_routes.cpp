@@ -133,7 +133,7 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
         refuse_twins(each, problems);
-        check_checks(each, *c.announce, problems);
+        check_checks(each, announcement_of_checks(c, *each.name), problems);
         if (*each.preconnect == 0 && !each.preconnect_time.location.is_built_in())
             report_problem(
                 problems, severity::error, each.preconnect_time.location, "preconnect-time",
