@@ -241,6 +241,15 @@ void for_each_server(metric_sources const& from, Use use)
             }
 }
 
+// The same with a number of each.
+template <class Number>
+void add_for_each_server(metric_sources const& from, metric_family& into, Number number)
+{
+    for_each_server(from, [&](known_server const& each, metric_labels labels) {
+        into.add(static_cast<double>(number(each)), std::move(labels));
+    });
+}
+
 using from_t = metric_sources const&;
 using into_t = metric_family&;
 
@@ -410,47 +419,38 @@ constexpr metric_row metric_rows[] = {
     {"cleat_upstream_server_connections", metric_type::counter, "",
      "Connections that a server of an upstream has accepted", "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(static_cast<double>(each.total(server_count::opened)), std::move(labels));
-         });
+         add_for_each_server(
+             from, into, [](known_server const& each) { return each.total(server_count::opened); });
      }},
     {"cleat_upstream_server_connections_open", metric_type::gauge, "",
      "Connections that a server has now", "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(static_cast<double>(each.open()), std::move(labels));
-         });
+         add_for_each_server(from, into, [](known_server const& each) { return each.open(); });
      }},
     {"cleat_upstream_server_connections_waiting", metric_type::gauge, "",
      "Connections that wait for a server, because it has as many as its max-connections",
      "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(static_cast<double>(each.waiting()), std::move(labels));
-         });
+         add_for_each_server(from, into, [](known_server const& each) { return each.waiting(); });
      }},
     {"cleat_upstream_server_connections_ready", metric_type::gauge, "",
      "Connections to a server that are ready before a client needs them: see preconnect",
      "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(static_cast<double>(each.ready()), std::move(labels));
-         });
+         add_for_each_server(from, into, [](known_server const& each) { return each.ready(); });
      }},
     {"cleat_upstream_server_ready_taken", metric_type::counter, "",
      "Clients that have got a connection which was ready", "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(
-                 static_cast<double>(each.total(server_count::ready_taken)), std::move(labels));
+         add_for_each_server(from, into, [](known_server const& each) {
+             return each.total(server_count::ready_taken);
          });
      }},
     {"cleat_upstream_server_ready_missed", metric_type::counter, "",
      "Clients for which no connection was ready, though preconnect is on", "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(
-                 static_cast<double>(each.total(server_count::ready_missed)), std::move(labels));
+         add_for_each_server(from, into, [](known_server const& each) {
+             return each.total(server_count::ready_missed);
          });
      }},
     {"cleat_upstream_server_connect_failures", metric_type::counter, "",
@@ -458,16 +458,14 @@ constexpr metric_row metric_rows[] = {
      "there was one",
      "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(static_cast<double>(each.total(server_count::failed)), std::move(labels));
-         });
+         add_for_each_server(
+             from, into, [](known_server const& each) { return each.total(server_count::failed); });
      }},
     {"cleat_upstream_server_weight", metric_type::gauge, "",
      "The weight of a server in force: the configuration's or the operator's", "upstream, server",
      [](from_t from, into_t into) {
-         for_each_server(from, [&](known_server const& each, metric_labels labels) {
-             into.add(static_cast<double>(each.row().weight), std::move(labels));
-         });
+         add_for_each_server(
+             from, into, [](known_server const& each) { return each.row().weight; });
      }},
     {"cleat_upstream_server_state", metric_type::gauge, "",
      "1 for the state that a server is in, else 0: serving, down by its checks, or drained by an "
