@@ -73,6 +73,15 @@ void warn_if_stale(
             fmt::gmtime(static_cast<std::time_t>(*until))));
 }
 
+void read_source(crl_source const& source, std::vector<x509_crl_ptr>& found)
+{
+    if (x509_crl_ptr der = source.text.starts_with('0') ? read_der(source.text) : nullptr)
+        found.push_back(std::move(der));
+    else
+        read_pem(source, found);
+    clear_errors();
+}
+
 } // namespace
 
 std::vector<x509_crl_ptr> read_crls(
@@ -81,11 +90,7 @@ std::vector<x509_crl_ptr> read_crls(
     std::vector<x509_crl_ptr> found;
     for (crl_source const& source : sources) {
         std::size_t const first = found.size();
-        if (x509_crl_ptr der = source.text.starts_with('0') ? read_der(source.text) : nullptr)
-            found.push_back(std::move(der));
-        else
-            read_pem(source, found);
-        clear_errors();
+        read_source(source, found);
         for (std::size_t i = first; i < found.size(); ++i)
             warn_if_stale(found[i].get(), source.origin, warnings);
     }
@@ -96,8 +101,9 @@ std::vector<crl_end> find_crl_ends(crl_source const& source)
 {
     std::vector<crl_end> found;
     try {
-        std::vector<std::string> warnings;
-        for (x509_crl_ptr const& each : read_crls({source}, warnings))
+        std::vector<x509_crl_ptr> crls;
+        read_source(source, crls);
+        for (x509_crl_ptr const& each : crls)
             if (std::optional<std::int64_t> const until = next_update_of(each.get()))
                 found.push_back(
                     {source.origin, std::chrono::sys_seconds{std::chrono::seconds{*until}}});
