@@ -300,16 +300,12 @@ void connection_log::handshake_done(tls::engine const& engine, handshake_phases 
         .add("resumed", info.resumed);
 }
 
-// A server that does not accept is not one whose TLS has failed: of its kind are the errors of the
-// system before its first byte.
 void connection_log::upstream_handshake(
     error_code why, std::string_view server, tls::engine const& engine) noexcept
 {
-    if (!why)
-        return counts().upstream_established(engine.info());
-    if (why.category() != error_category() && !engine.has_received())
+    // A server that does not accept is not one whose TLS has failed.
+    if (!counts().upstream_handshake(why, engine) || !why)
         return;
-    counts().upstream_failures.add(failure_kind_of(why));
     constexpr std::string_view event = "upstream-handshake-failed";
     if (!wants(log_level::warning, event, why))
         return;

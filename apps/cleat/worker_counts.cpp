@@ -20,9 +20,15 @@ handshake_kind kind_of(tls::handshake_info const& agreed) noexcept
 
 } // namespace
 
-void worker_counts::upstream_established(tls::handshake_info const& agreed) noexcept
+// Of the connect are the errors of the system before the server's first byte.
+bool worker_counts::upstream_handshake(error_code why, tls::engine const& engine) noexcept
 {
-    upstream_handshakes.add(kind_of(agreed));
+    bool const has_begun = !why || why.category() == error_category() || engine.has_received();
+    if (!why)
+        upstream_handshakes.add(kind_of(engine.info()));
+    else if (has_begun)
+        upstream_failures.add(failure_kind_of(why));
+    return has_begun;
 }
 
 void worker_counts::established(tls::handshake_info const& agreed) noexcept

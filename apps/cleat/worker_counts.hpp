@@ -9,6 +9,7 @@
 #include "named_counts.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/tls/engine.hpp>
 #include <cleat/tls/handshake_info.hpp>
 
 #include <atomic>
@@ -105,8 +106,9 @@ public:
     /// cleat sent, or -1.
     void failed(error_code why, int peer_alert, int own_alert = -1) noexcept;
 
-    /// upstream_established counts a finished handshake with a server of an upstream.
-    void upstream_established(tls::handshake_info const& agreed) noexcept;
+    /// upstream_handshake counts a handshake with a server of an upstream that has ended, and why
+    /// it failed, if it did. False: the connect had failed before it, and nothing is counted.
+    bool upstream_handshake(error_code why, tls::engine const& engine) noexcept;
 
     /// of_frontend is where the connections of an address are counted. It stays valid.
     [[nodiscard]] frontend_counts of_frontend(std::string_view address) noexcept

@@ -1,4 +1,6 @@
+#include "connect_steps.hpp"
 #include "preconnect/ready_connections.hpp"
+#include "upstream/worker_upstream.hpp"
 #include "upstream_tls/client_handshake.hpp"
 #include "upstream_tls/tls_fault.hpp"
 
@@ -26,7 +28,7 @@ enum class idle_end
     spoke_first,
 };
 
-// Nothing has come that nobody has looked at, neither bytes nor an end.
+// The socket has neither unread bytes nor an end.
 bool is_quiet(net::socket const& socket) noexcept
 {
     if (socket.entry().readable())
@@ -46,14 +48,14 @@ public:
         : owner_{owner}
         , upstream_{owner.upstream_}
         , server_{server}
-        , addresses_{upstream_.addresses[server].get()}
-        , interrupt_{upstream_.worker}
+        , addresses_{&upstream_.addresses(server)}
+        , interrupt_{upstream_.worker()}
     {
         addresses_->hold();
         second_first_ =
-            addresses_->has_both_families() && upstream_.families[server].prefers_second();
+            addresses_->has_both_families() && upstream_.family(server).prefers_second();
         place& mine = owner.places_[server];
-        position_ = mine.failures % addresses_->all().size();
+        position_ = mine.address % addresses_->all().size();
         mine.all.push_back(this); // It has room.
     }
     connection(connection&&) = delete;
@@ -61,7 +63,7 @@ public:
     ~connection()
     {
         if (is_ready_)
-            owner_.count(server_, server_count::ready_ended);
+            upstream_.count(server_, server_count::ready_ended);
         if (addresses_ != nullptr)
             addresses_->release();
         std::erase(owner_.places_[server_].all, this);
@@ -73,31 +75,32 @@ public:
     {
         interrupt_.expires_in(limits::preconnect_timeout, error::connect_timeout);
         result<unique_fd> started =
-            upstream_.sources.connect(addresses_->in_order(position_, second_first_));
+            upstream_.sources().connect(addresses_->in_order(position_, second_first_));
         if (!started)
             co_return started.error();
-        socket_.emplace(upstream_.worker, std::move(*started));
-        net::interest const connected{&socket_->entry(), false, true};
-        error_code const interrupted = co_await net::ready{interrupt_, connected};
+        socket_.emplace(upstream_.worker(), std::move(*started));
+        error_code const interrupted = co_await net::ready{interrupt_, until_connected(*socket_)};
         if (interrupted)
             co_return interrupted;
         if (error_code const refused = socket_->error())
             co_return refused;
         if (!owner_.is_tls_)
             co_return error_code{};
-        upstream_tls& tls = *upstream_.tls;
+        upstream_tls& tls = *upstream_.tls();
         tls::session const offered = tls.sessions(server_).take();
         tls_.emplace(tls_upstream{
             std::move(*socket_),
-            new_channel(tls, upstream_.plan.servers[server_].tls_name, {}, offered),
+            new_channel(tls, upstream_.plan().servers[server_].tls_name, {}, offered),
             &tls.sessions(server_)});
         socket_.reset();
         error_code const failed = co_await shake_hands(
             interrupt_, tls_->socket, tls_->channel, net::channel::last_flight::at_once);
-        error_code const why = failed && !interrupt_.raised()
-                                   ? name_fault(failed, tls_->channel.engine().failure())
-                                   : failed;
-        owner_.count_handshake(why, tls_->channel.engine());
+        if (is_ended()) // The server has not failed.
+            co_return failed;
+        tls::engine const& engine = tls_->channel.engine();
+        error_code const why = failed ? name_fault(failed, engine.failure()) : failed;
+        if (upstream_.counts() != nullptr)
+            upstream_.counts()->upstream_handshake(why, engine);
         if (why)
             tls.sessions(server_).drop(offered);
         co_return why;
@@ -107,9 +110,9 @@ public:
     net::task<idle_end> stay()
     {
         is_ready_ = true;
-        since_ = upstream_.worker.now();
-        owner_.count(server_, server_count::ready_begun);
-        interrupt_.expires_in(upstream_.plan.preconnect.time, error::idle_timeout);
+        since_ = upstream_.worker().now();
+        upstream_.count(server_, server_count::ready_begun);
+        interrupt_.expires_in(upstream_.plan().preconnect.time, error::idle_timeout);
         for (;;) {
             net::interest const readable{&socket().entry(), true, false};
             error_code const interrupted = co_await net::ready{interrupt_, readable};
@@ -138,7 +141,7 @@ public:
     // The server has closed it, or spoken, as soon as it was there.
     [[nodiscard]] bool was_short() const noexcept
     {
-        return upstream_.worker.now() - since_ < limits::preconnect_pause_min;
+        return upstream_.worker().now() - since_ < limits::preconnect_pause_min;
     }
     [[nodiscard]] bool is_ended() const noexcept { return interrupt_.raised() == error::stopped; }
 
@@ -168,7 +171,7 @@ private:
     }
 
     ready_connections& owner_;
-    ready_environment const& upstream_;
+    worker_upstream& upstream_;
     std::size_t server_;
     server_addresses* addresses_; // Null: it was taken.
     std::size_t position_ = 0;
@@ -186,18 +189,18 @@ ready_connections::place::place(ready_connections& all_places, std::size_t maxim
     all.reserve(maximum);
 }
 
-ready_connections::ready_connections(ready_environment const& environment)
-    : upstream_{environment}
-    , is_tls_{environment.plan.tls && !environment.plan.preconnect.is_tcp_only}
+ready_connections::ready_connections(worker_upstream& upstream)
+    : upstream_{upstream}
+    , is_tls_{upstream.tls() != nullptr && !upstream.plan().preconnect.is_tcp_only}
 {
     finish = &ready_connections::on_look;
-    for (std::size_t i = 0; i != upstream_.plan.servers.size(); ++i)
-        places_.emplace_back(*this, upstream_.plan.preconnect.connections);
+    for (std::size_t i = 0; i != upstream_.plan().servers.size(); ++i)
+        places_.emplace_back(*this, upstream_.plan().preconnect.connections);
     // The first deadline of a duration allocates its queue. That is done here, where it may throw.
     retry_pace pace;
     while (pace.pause() < limits::preconnect_pause_max) {
         pace.failed({});
-        upstream_.worker.arm(places_.front(), pace.pause());
+        upstream_.worker().arm(places_.front(), pace.pause());
     }
     places_.front().cancel();
     look();
@@ -233,7 +236,7 @@ void ready_connections::look() noexcept
 {
     if (has_ended_ || std::exchange(is_queued_, true))
         return;
-    upstream_.worker.push(*this);
+    upstream_.worker().push(*this);
 }
 
 void ready_connections::on_look(net::task_node& node, bool run) noexcept
@@ -246,13 +249,13 @@ void ready_connections::on_look(net::task_node& node, bool run) noexcept
 
 std::size_t ready_connections::wanted(std::size_t server) const noexcept
 {
-    balancer& servers = upstream_.servers;
+    balancer& servers = upstream_.servers();
     bool const serves = servers.state(server) == server_state::serving &&
                         !servers.of_server(server).is_out() &&
-                        !upstream_.addresses[server]->all().empty();
+                        !upstream_.addresses(server).all().empty();
     return has_ended_ || !serves
                ? 0
-               : std::min(upstream_.plan.preconnect.connections, servers.room(server));
+               : std::min(upstream_.plan().preconnect.connections, servers.room(server));
 }
 
 void ready_connections::drop(std::size_t server) noexcept
@@ -278,7 +281,7 @@ void ready_connections::fill(std::size_t server) noexcept
     std::size_t const all = wanted(server);
     std::size_t const count = mine.pace.is_failing() ? std::min<std::size_t>(all, 1) : all;
     auto const lacks_one = [&] {
-        return mine.all.size() < count && !mine.pace.pauses(upstream_.worker.now());
+        return mine.all.size() < count && !mine.pace.pauses(upstream_.worker().now());
     };
     try {
         for (std::size_t i = 0; i != limits::preconnects_in_turn && lacks_one(); ++i)
@@ -293,12 +296,12 @@ void ready_connections::fill(std::size_t server) noexcept
 void ready_connections::failed(std::size_t server, std::string_view why) noexcept
 {
     place& mine = places_[server];
-    net::worker::clock::time_point const now = upstream_.worker.now();
+    net::worker::clock::time_point const now = upstream_.worker().now();
     if (mine.pace.pauses(now)) // Another one that began with this one.
         return;
-    ++mine.failures;
+    ++mine.address;
     bool const is_first = mine.pace.failed(now);
-    upstream_.worker.arm(mine, mine.pace.pause());
+    upstream_.worker().arm(mine, mine.pace.pause());
     if (is_first)
         log("preconnect-failed", server, why);
 }
@@ -311,28 +314,12 @@ void ready_connections::succeeded(std::size_t server) noexcept
     look();
 }
 
-void ready_connections::count(std::size_t server, server_count what) noexcept
-{
-    if (upstream_.counts[server] != nullptr)
-        upstream_.counts[server]->add(what);
-}
-
-// As a handshake for a client is counted.
-void ready_connections::count_handshake(error_code why, tls::engine const& engine) noexcept
-{
-    if (upstream_.all_counts == nullptr)
-        return;
-    if (!why)
-        upstream_.all_counts->upstream_established(engine.info());
-    else if (why.category() == error_category() || engine.has_received())
-        upstream_.all_counts->upstream_failures.add(failure_kind_of(why));
-}
-
 void ready_connections::log(
     std::string_view event, std::size_t server, std::string_view why) noexcept
 {
-    log_line line = upstream_.log.warning(event);
-    line.add("upstream", upstream_.plan.name).add("server", upstream_.plan.servers[server].name);
+    log_line line = upstream_.log().warning(event);
+    line.add("upstream", upstream_.plan().name)
+        .add("server", upstream_.plan().servers[server].name);
     if (!why.empty())
         line.add("reason", why);
 }

@@ -3,17 +3,9 @@
 
 #pragma once
 
-#include "log/log.hpp"
 #include "preconnect/retry_pace.hpp"
-#include "upstream/balancer.hpp"
-#include "upstream/family_memory.hpp"
-#include "upstream/server_counts.hpp"
-#include "upstream/source_addresses.hpp"
-#include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
 #include "upstream_tls/tls_upstream.hpp"
-#include "upstream_tls/upstream_tls.hpp"
-#include "worker_counts.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/fifo_deadlines.hpp>
@@ -22,31 +14,15 @@
 #include <cleat/net/socket.hpp>
 #include <cleat/net/task.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 namespace cleat::app {
 
-/// ready_environment is the part of a worker_upstream that ready_connections needs. It outlives
-/// them.
-struct ready_environment
-{
-    net::worker& worker;
-    upstream_plan const& plan;
-    logger const& log;
-    balancer& servers;
-    source_addresses& sources;
-    std::vector<std::unique_ptr<server_addresses>> const& addresses; ///< By server, as is:
-    std::vector<family_memory> const& families;
-    std::vector<server_counts*> const& counts; ///< Null: they are not counted.
-    worker_counts* all_counts;                 ///< As above.
-    upstream_tls* tls;                         ///< Null: the servers do not speak TLS.
-};
+class worker_upstream;
 
 /// taken_connection is one that was ready. Its taker releases the addresses.
 struct taken_connection
@@ -67,12 +43,12 @@ struct taken_connection
 /// a failure there is a pause. A failure does not count against the server: its clients'
 /// connections do.
 ///
-/// It belongs to its worker's thread. It outlives its connections, which end with `end` or with the
-/// worker.
+/// It belongs to its worker's thread, and to an upstream that outlives it. It outlives its
+/// connections, which end with `end` or with the worker.
 class ready_connections : net::task_node
 {
 public:
-    explicit ready_connections(ready_environment const& environment);
+    explicit ready_connections(worker_upstream& upstream);
     ready_connections(ready_connections&&) = delete;
     ~ready_connections();
 
@@ -112,7 +88,7 @@ private:
         ready_connections& owner;
         std::vector<connection*> all; // The newest last. Its room is reserved.
         retry_pace pace;
-        std::size_t failures = 0; // In a row: the next address is tried after each.
+        std::size_t address = 0; // Of the next attempt: the following one after each failure.
     };
 
     static net::detached make(ready_connections& self, std::size_t server);
@@ -121,11 +97,9 @@ private:
     void fill(std::size_t server) noexcept;
     void failed(std::size_t server, std::string_view why) noexcept;
     void succeeded(std::size_t server) noexcept;
-    void count(std::size_t server, server_count what) noexcept;
-    void count_handshake(error_code why, tls::engine const& engine) noexcept;
     void log(std::string_view event, std::size_t server, std::string_view why) noexcept;
 
-    ready_environment upstream_;
+    worker_upstream& upstream_;
     bool is_tls_;
     bool is_queued_ = false; // on_look is in the worker's queue.
     bool has_ended_ = false;

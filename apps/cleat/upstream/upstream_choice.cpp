@@ -140,15 +140,17 @@ result<net::socket> upstream_choice::start()
     if (upstream_.ready() != nullptr && !upstream_.ready()->are_of_tls())
         if (std::optional<taken_connection> taken = take_ready())
             return std::move(*taken->socket);
-    result<unique_fd> made = upstream_.sources().connect(address());
-    if (!made)
-        return made.error();
-    return net::socket{upstream_.worker(), std::move(*made)};
+    return connect_to(address());
 }
 
 result<net::socket> upstream_choice::start_rival()
 {
-    result<unique_fd> made = upstream_.sources().connect(*rival());
+    return connect_to(*rival());
+}
+
+result<net::socket> upstream_choice::connect_to(net::address const& place)
+{
+    result<unique_fd> made = upstream_.sources().connect(place);
     if (!made)
         return made.error();
     return net::socket{upstream_.worker(), std::move(*made)};

@@ -104,6 +104,7 @@ private:
     void enter_server() noexcept;
     void leave_server() noexcept;
     [[nodiscard]] std::optional<taken_connection> take_ready();
+    [[nodiscard]] result<net::socket> connect_to(net::address const& place);
 
     // Others wait for a port already, and go first.
     [[nodiscard]] bool is_behind() const noexcept

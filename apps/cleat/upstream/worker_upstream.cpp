@@ -45,9 +45,7 @@ worker_upstream::worker_upstream(
     if (context != nullptr)
         tls_.emplace(*plan.tls, *context, plan.servers.size());
     if (plan.preconnect.connections != 0)
-        ready_ = std::make_unique<ready_connections>(ready_environment{
-            worker_, plan_, log_, servers_, sources_, addresses_, families_, counts_, counts,
-            tls()});
+        ready_ = std::make_unique<ready_connections>(*this);
 }
 
 worker_upstream::~worker_upstream() = default;

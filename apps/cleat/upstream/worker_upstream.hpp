@@ -57,6 +57,10 @@ public:
     /// family is of a server that has addresses of both.
     [[nodiscard]] family_memory& family(std::size_t server) noexcept { return families_[server]; }
 
+    /// log and counts are the worker's; without counts nothing is counted.
+    [[nodiscard]] logger const& log() const noexcept { return log_; }
+    [[nodiscard]] worker_counts* counts() noexcept { return worker_counts_; }
+
     /// count adds one to a number of a server.
     void count(std::size_t server, server_count what) noexcept
     {
