@@ -85,9 +85,9 @@ net::detached serve_plaintext(
     plain_client client{std::move(accepted)};
     destination to = destination_of(frontend, route, peer, proxy_header.get());
     upstream_choice& choice = to.choice;
-    std::string header = make_plain_announcement(to.rule, client.socket, peer, proxy_header.get());
-    bool const is_before = choice.tls()->plan().proxy_header == proxy_place::before_tls;
-    tls_greeting const greeting{is_before ? std::string_view{header} : std::string_view{}, {}};
+    placed_header header{
+        choice, make_plain_announcement(to.rule, client.socket, peer, proxy_header.get())};
+    tls_greeting const greeting{header.clear(), {}};
     result<tls_upstream> upstream = co_await connect_with_tls(
         interrupt, choice, greeting, *settings.backend_connect_timeout, log);
     if (!upstream) {
@@ -98,10 +98,8 @@ net::detached serve_plaintext(
 
     // Relay, as of a client that speaks TLS.
     try {
-        error_code const broken = send_first_of(
-            client, *upstream, is_before ? std::string_view{} : std::string_view{header},
-            log.traffic());
-        header = {}; // A connection that stays keeps nothing of it.
+        error_code const broken = send_first_of(client, *upstream, header.inside(), log.traffic());
+        header.bytes = {}; // A connection that stays keeps nothing of it.
         if (broken) {
             upstream->socket.reset();
             co_return log.ended(reason_for(phase::client_io, broken), broken);

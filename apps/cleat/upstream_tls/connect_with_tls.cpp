@@ -41,8 +41,8 @@ error_code judge(
     return {};
 }
 
-// Gives the outcome to the log, and by name to the caller. That of a handshake which the interrupt
-// has ended is logged where the server was late.
+// Gives the outcome to the log, and by name to the caller. A handshake that the interrupt has ended
+// is logged only if its time was over.
 error_code log_handshake(
     error_code failed, net::interrupt const& interrupt, upstream_choice& choice,
     tls_upstream const& upstream, std::string_view client_protocol, connection_log& log)
@@ -89,7 +89,7 @@ net::task<result<tls_upstream>> connect_with_tls(
         error_code failed;
         if (choice.rival() != nullptr) {
             failed = co_await race(choice, time, upstream.socket);
-            if (!failed) // The handshake has what the server's other addresses do not need.
+            if (!failed) // The handshake gets a part of the time that is left.
                 time.limit(choice.others() + 1);
         }
         if (!failed)

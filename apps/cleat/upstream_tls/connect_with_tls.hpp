@@ -5,13 +5,16 @@
 #include "connection_log.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_tls/tls_upstream.hpp"
+#include "upstream_tls/upstream_tls.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
 
 #include <chrono>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace cleat::app {
 
@@ -20,6 +23,28 @@ struct tls_greeting
 {
     std::string_view clear;           ///< Before the ClientHello.
     std::string_view client_protocol; ///< The client has agreed on it by ALPN.
+};
+
+/// placed_header is the header that a server gets about the client, at its place.
+struct placed_header
+{
+    std::string bytes;
+    bool is_before; ///< Before TLS, in clear; else it is the first plaintext.
+
+    placed_header(upstream_choice& choice, std::string header)
+        : bytes{std::move(header)}
+        , is_before{choice.tls()->plan().proxy_header == proxy_place::before_tls}
+    {
+    }
+
+    [[nodiscard]] std::string_view clear() const noexcept
+    {
+        return is_before ? std::string_view{bytes} : std::string_view{};
+    }
+    [[nodiscard]] std::string_view inside() const noexcept
+    {
+        return is_before ? std::string_view{} : std::string_view{bytes};
+    }
 };
 
 /// connect_with_tls tries the addresses of the choice, as connect does, in the same time: a server

@@ -21,22 +21,16 @@ net::task<> serve_with_tls(
     net::address const& peer, inbound_header const* proxy_header, connection_log& log)
 {
     upstream_choice& choice = to.choice;
-    std::string header = make_announcement(to.rule, client, peer, proxy_header);
-    bool const is_before = choice.tls()->plan().proxy_header == proxy_place::before_tls;
-    tls_greeting const greeting{
-        is_before ? std::string_view{header} : std::string_view{},
-        client.channel.engine().info().alpn};
+    placed_header header{choice, make_announcement(to.rule, client, peer, proxy_header)};
+    tls_greeting const greeting{header.clear(), client.channel.engine().info().alpn};
     result<tls_upstream> upstream = co_await connect_with_tls(
         interrupt, choice, greeting, *settings.backend_connect_timeout, log);
     if (!upstream)
         co_return co_await end_without_upstream(interrupt, client, upstream.error(), to, log);
     log.connected(choice.address());
     try {
-        send_first(
-            *upstream,
-            first_plaintext(
-                client, is_before ? std::string_view{} : std::string_view{header}, log.traffic()));
-        header = {}; // A connection that stays keeps nothing of it.
+        send_first(*upstream, first_plaintext(client, header.inside(), log.traffic()));
+        header.bytes = {}; // A connection that stays keeps nothing of it.
         relay_outcome const outcome = co_await relay(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
         log.ended(
