@@ -61,10 +61,9 @@ private:
 }
 
 /// start_at_once makes a socket that is connecting to the choice's address, and gives it its part
-/// of the time. It is false where the connection is to do start_in_turn instead: the choice
+/// of the time. It is false where the connection must call start_in_turn instead: the choice
 /// lacks_port; or the server has as many connections as it may have; or it has no other address to
-/// try, and the server's backlog is full, or others wait for that already, who came earlier and go
-/// first.
+/// try, and the server's backlog is full, or earlier connections wait for that already.
 [[nodiscard]] inline bool start_at_once(
     upstream_choice& choice, connect_time const& time, result<net::socket>& started)
 {

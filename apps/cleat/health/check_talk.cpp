@@ -20,6 +20,11 @@ std::string_view characters_of(std::span<std::byte const> bytes) noexcept
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
+bool is_end(error_code why) noexcept
+{
+    return why == error::closed || why == error::truncated;
+}
+
 // The failure, by name.
 std::string failure_text(error_code why, tls::failure_info const& failure)
 {
@@ -120,8 +125,7 @@ void check_talk::hear(tls::wire& w)
 
 void check_talk::hear_end(tls::step const& last)
 {
-    bool const is_end = last.error == error::closed || last.error == error::truncated;
-    if (!is_end)
+    if (!is_end(last.error))
         return fail(last);
     if (stage_ == stage::ends)
         stage_ = stage::passed;
@@ -157,10 +161,9 @@ void check_talk::fail(std::string reason)
 
 void check_talk::fail(tls::step const& last)
 {
-    bool const is_end = last.error == error::closed || last.error == error::truncated;
     fail(
-        is_end ? "the server has ended the connection within the TLS handshake"
-               : failure_text(last.error, engine_->failure()));
+        is_end(last.error) ? "the server has ended the connection within the TLS handshake"
+                           : failure_text(last.error, engine_->failure()));
 }
 
 // The call as often as its output needs room.

@@ -12,7 +12,7 @@ namespace cleat::app {
 
 /// scratch_pipe moves pages of a socket's received bytes to another socket (splice(2)). A thread
 /// has one for all of its connections: within a turn the bytes go in and out again, and those that
-/// the sink does not take go to the connection's own memory. SIGPIPE is to be ignored.
+/// the sink does not take go to the connection's own memory. The program ignores SIGPIPE.
 class scratch_pipe
 {
 public:
