@@ -20,9 +20,9 @@ run:  ## build, then serve https://localhost:8443/ from a demo origin (make run 
 test:  ## build all, and test the programs and the library
 	@scripts/setup test
 	@scripts/build $(PRESET)
-	@scripts/test $(PRESET) -LE 'house|consumer|page'
+	@scripts/test $(PRESET) -LE 'house|consumer|page|figures'
 
-check:  ## what CI checks beside `make test`: house rules, pages, consumers, other builds
+check:  ## what CI checks beside `make test`: house rules, figures, pages, consumers, other builds
 	@scripts/setup check
 	@scripts/check
 
