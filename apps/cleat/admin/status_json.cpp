@@ -143,11 +143,12 @@ std::string server_json(known_server const& server)
     return fmt::format(
         "{{\"server\": {}, \"addresses\": {}, \"state\": {}, \"weight\": {}, "
         "\"configured_weight\": {}, \"check\": {}, \"check_reason\": {}, \"check_changed\": {}, "
-        "\"open\": {}, \"waiting\": {}, \"connections\": {}, \"failures\": {}}}",
+        "\"open\": {}, \"waiting\": {}, \"ready\": {}, \"connections\": {}, "
+        "\"failures\": {}}}",
         json_string(server.name), json_strings(addresses), json_string(to_string(row.state)),
         row.weight, server.weight, is_checked ? json_string(to_string(server.check.state)) : "null",
         json_string(server.check.reason), has_result ? time_json(server.check.time) : "null",
-        server.open(), server.waiting(), server.total(server_count::opened),
+        server.open(), server.waiting(), server.ready(), server.total(server_count::opened),
         server.total(server_count::failed));
 }
 

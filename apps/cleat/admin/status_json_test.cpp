@@ -56,7 +56,7 @@ TEST_CASE("upstreams have their servers")
         "\"addresses\": [], \"state\": \"drained\", \"weight\": 1, \"configured_weight\": 1, "
         "\"check\": \"failed\", \"check_reason\": \"Connection refused\", "
         "\"check_changed\": \"1970-01-01T00:01:00.000Z\", \"open\": 0, \"waiting\": 0, "
-        "\"connections\": 0, \"failures\": 0}]}]"));
+        "\"ready\": 0, \"connections\": 0, \"failures\": 0}]}]"));
 }
 
 TEST_CASE("a reason has the failures of all workers, and the last example")
