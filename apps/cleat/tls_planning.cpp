@@ -59,11 +59,6 @@ std::string scope_text(std::vector<pem_file> const& pems)
     return text;
 }
 
-bool is_without_rules(tls_plan const& plan)
-{
-    return plan.clients != nullptr && !plan.clients->has_rules;
-}
-
 // Whether the clients of both get the same. session_scope has certificates of a route's own.
 bool serves_alike(tls_plan const& one, tls_plan const& other)
 {
@@ -73,7 +68,7 @@ bool serves_alike(tls_plan const& one, tls_plan const& other)
     return one.frontend == other.frontend && is_same_policy(one.spec, other.spec) &&
            one.client_rules == other.client_rules && one.certificates == other.certificates &&
            std::ranges::equal(one.spec.certificates, other.spec.certificates, {}, files, files) &&
-           (one.clients == other.clients || (is_without_rules(one) && is_without_rules(other)));
+           one.clients == other.clients;
 }
 
 } // namespace

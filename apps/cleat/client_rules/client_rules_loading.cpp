@@ -11,6 +11,7 @@
 #include <utility>
 
 namespace cleat::app {
+
 std::shared_ptr<client_check const> client_rules_loading::find(frontend_config const& frontend)
 {
     if (!asks_clients(settings_, frontend))
@@ -21,18 +22,29 @@ std::shared_ptr<client_check const> client_rules_loading::find(frontend_config c
     setting<std::string> const none;
     setting<std::string> const& global = has_own ? none : settings_.client_allow_file;
     setting<std::string> const& file = effective(frontend.client_allow_file, global);
+    std::string const first = written.empty() ? "" : to_string(written.front().location);
+    std::shared_ptr<client_check const>& known = checks_[{first, *file}];
+    if (known == nullptr)
+        known = make(written, file, frontend.location);
+    return known;
+}
+
+std::shared_ptr<client_check const> client_rules_loading::make(
+    std::vector<allow_config> const& written, setting<std::string> const& file,
+    location const& scope)
+{
     std::vector<allow_rule> all = rules_of(written);
     if (!file->empty())
         std::ranges::move(rules_of(read(file)), std::back_inserter(all));
     if (all.size() > limits::allow_rules_max)
         problems_.error(
-            file->empty() ? frontend.location : file.location,
+            file->empty() ? scope : file.location,
             file->empty() ? "client-allow" : "client-allow-file",
             fmt::format("there are {} rules, and may be {}", all.size(), limits::allow_rules_max),
             "Write several values into one rule, or a pattern such as spiffe://example.org/web/*.");
-    client_check made{.has_rules = !written.empty() || !file->empty()};
-    made.rules = allow_rules{std::move(all)};
-    return std::make_shared<client_check const>(std::move(made));
+    bool const has_rules = !written.empty() || !file->empty();
+    return std::make_shared<client_check const>(
+        client_check{.has_rules = has_rules, .rules = allow_rules{std::move(all)}});
 }
 
 std::vector<allow_config> const& client_rules_loading::read(setting<std::string> const& file)

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cleat::app {
@@ -32,16 +33,24 @@ public:
     {
     }
 
-    /// find is what the frontend checks; null where it asks no client for a certificate.
+    /// find is what the frontend checks; null where it asks no client for a certificate. Scopes
+    /// with the same rules, written in one place, share it: a frontend and its routes, for example.
     [[nodiscard]] std::shared_ptr<client_check const> find(frontend_config const& frontend);
 
 private:
+    /// make is a check by the blocks `written` and the rules of the file. `scope` is where the
+    /// frontend or the route is.
+    [[nodiscard]] std::shared_ptr<client_check const> make(
+        std::vector<allow_config> const& written, setting<std::string> const& file,
+        location const& scope);
     [[nodiscard]] std::vector<allow_config> const& read(setting<std::string> const& file);
 
     config const& settings_;
     problem_list& problems_;
     opener const& root_files_;
     std::map<std::string, std::vector<allow_config>> files_; // By path.
+    // By the place of the first block, and the path of the file.
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<client_check const>> checks_;
 };
 
 } // namespace cleat::app
