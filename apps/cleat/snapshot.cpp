@@ -189,7 +189,7 @@ private:
         planned_route& made = plan.routes[number];
         made.tls = frontend;
         if (has_tls_settings(route) && !made_.frontends[frontend].takes_plaintext)
-            made.tls = tls_.find(frontend, route);
+            made.tls = tls_.find_or_add(frontend, route);
         if (!header_settings_of(route).empty())
             made.announcement = find_announcement(announcement_rule_of(settings_, route));
         if (connection_limit_of(route) != 0)

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace cleat::app {
@@ -59,16 +60,62 @@ std::string scope_text(std::vector<pem_file> const& pems)
     return text;
 }
 
-// Whether the clients of both get the same. session_scope has certificates of a route's own.
+// Whether the clients of both get the same: two plans of one configuration. session_scope has the
+// certificates of a route's own.
 bool serves_alike(tls_plan const& one, tls_plan const& other)
 {
-    auto const files = [](tls::certificate_source const& each) -> std::string const& {
-        return each.origin;
-    };
     return one.frontend == other.frontend && is_same_policy(one.spec, other.spec) &&
            one.client_rules == other.client_rules && one.certificates == other.certificates &&
-           std::ranges::equal(one.spec.certificates, other.spec.certificates, {}, files, files) &&
            one.clients == other.clients;
+}
+
+// Of the settings that two plans of one frontend may differ in.
+class plan_hash
+{
+public:
+    template <class T>
+    void add(T const& value) noexcept
+    {
+        constexpr std::size_t odd = 0x9e37'79b9'7f4a'7c15U; // 2 to the 64th, by the golden ratio.
+        hash_ = (hash_ ^ std::hash<T>{}(value)) * odd;
+    }
+
+    [[nodiscard]] std::size_t value() const noexcept { return hash_ ^ (hash_ >> 32U); }
+
+private:
+    std::size_t hash_ = 0;
+};
+
+// Equal for plans of one frontend with the same policy.
+plan_hash policy_hash(tls_plan const& plan) noexcept
+{
+    tls::context_spec const& spec = plan.spec;
+    plan_hash made;
+    made.add(plan.frontend);
+    made.add(spec.version_min);
+    made.add(spec.version_max);
+    made.add(spec.session_scope); // It has the suites, and the names of certificates.
+    made.add(spec.groups);
+    made.add(spec.prefer_server_ciphers);
+    for (tls::certificate_compressor const& each : spec.certificate_compressors)
+        made.add(each.algorithm);
+    made.add(spec.verify);
+    made.add(spec.verify_origin);
+    made.add(spec.verify_schemes);
+    made.add(spec.verify_depth.value_or(0));
+    made.add(spec.accept_stale_crls);
+    for (tls::crl_source const& each : spec.verify_crls)
+        made.add(each.origin);
+    return made;
+}
+
+// Equal for plans that serve alike.
+std::size_t hash_of(tls_plan const& plan) noexcept
+{
+    plan_hash made = policy_hash(plan);
+    made.add(plan.clients.get());
+    made.add(plan.certificates);
+    return made.value();
 }
 
 } // namespace
@@ -83,6 +130,10 @@ tls_planning::tls_planning(
     , client_rules_{settings_, problems, root_files}
     , root_files_{root_files}
 {
+    if (made_.before != nullptr)
+        for (std::size_t i = 0; i < made_.before->size(); ++i)
+            if (tls_plan const& each = (*made_.before)[i]; each.certificates != nullptr)
+                of_before_.emplace(policy_hash(each).value(), i);
 }
 
 void tls_planning::add(std::string const& name, frontend_config const& frontend)
@@ -98,27 +149,33 @@ void tls_planning::add_unused(std::string const& name)
     made.spec.role = tls::role::client; // It needs no certificate.
 }
 
-std::size_t tls_planning::find(std::size_t frontend, route_config const& route)
+std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& route)
 {
-    scopes_.push_back(scope_of(settings_.frontends[frontend], route));
-    frontend_config const& scope = scopes_.back();
-    tls_plan made = plan(made_.plans[frontend].frontend, scope);
-    if (route.settings->own.pem_files.empty()) {
-        made.certificates = made_.plans[frontend].certificates;
-        made.spec.certificates = made_.plans[frontend].spec.certificates;
-        for (tls::certificate_source& each : made.spec.certificates)
-            each.clients.reset();
-    } else {
+    tls_plan const& outer = made_.plans[frontend];
+    frontend_config scope = scope_of(settings_.frontends[frontend], route);
+    tls_plan made = plan(outer.frontend, scope);
+    bool const has_own = !route.settings->own.pem_files.empty();
+    if (has_own) {
         made.certificates = certificates_.assign(scope, made.spec);
         made.spec.session_scope += scope_text(scope.pem_files);
+    } else {
+        made.certificates = outer.certificates;
     }
-    for (std::size_t i = 0; i < made_.plans.size(); ++i)
-        if (i == frontend || i >= settings_.frontends.size())
-            if (serves_alike(made_.plans[i], made)) {
-                scopes_.pop_back();
-                return i;
-            }
-    append(scope, std::move(made));
+    if (serves_alike(outer, made))
+        return frontend;
+    std::size_t const hash = hash_of(made);
+    auto const [first, last] = of_routes_.equal_range(hash);
+    for (auto each = first; each != last; ++each)
+        if (serves_alike(made_.plans[each->second], made))
+            return each->second;
+    if (!has_own) {
+        made.spec.certificates = outer.spec.certificates;
+        for (tls::certificate_source& each : made.spec.certificates)
+            each.clients.reset();
+    }
+    scopes_.push_back(std::move(scope));
+    append(scopes_.back(), std::move(made));
+    of_routes_.emplace(hash, made_.plans.size() - 1);
     return made_.plans.size() - 1;
 }
 
@@ -199,13 +256,14 @@ std::optional<std::size_t> tls_planning::find_same_contexts(tls_plan const& p) c
 {
     if (made_.before == nullptr || problems_.has_errors())
         return {};
-    std::vector<tls_plan> const& all = *made_.before;
-    auto const found = std::ranges::find_if(all, [&](tls_plan const& each) {
-        return each.frontend == p.frontend && each.certificates != nullptr &&
-               is_same_policy(each.spec, p.spec) && p.certificates->can_follow(*each.certificates);
-    });
-    return found == all.end() ? std::nullopt
-                              : std::optional{static_cast<std::size_t>(found - all.begin())};
+    auto const [first, last] = of_before_.equal_range(policy_hash(p).value());
+    for (auto each = first; each != last; ++each) {
+        tls_plan const& plan = (*made_.before)[each->second];
+        if (plan.frontend == p.frontend && is_same_policy(plan.spec, p.spec) &&
+            p.certificates->can_follow(*plan.certificates))
+            return each->second;
+    }
+    return {};
 }
 
 // A certificate that no client can use is a warning, as at the start: others may serve its

@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -51,10 +52,10 @@ public:
     void add(std::string const& name, frontend_config const& frontend);
     void add_unused(std::string const& name);
 
-    /// find is the number of the plan for a route of this frontend, by its number, that has
+    /// find_or_add is the number of the plan for a route of this frontend, by its number, that has
     /// settings of TLS. All frontends were added. Routes of a frontend with the same settings share
     /// a plan, and so their workers' contexts. Call it in the order of tls_scopes_of.
-    [[nodiscard]] std::size_t find(std::size_t frontend, route_config const& route);
+    [[nodiscard]] std::size_t find_or_add(std::size_t frontend, route_config const& route);
 
     /// prove_changed tries out the certificates of a catalog that a reload has found changed.
     void prove_changed();
@@ -82,6 +83,8 @@ private:
     client_rules_loading client_rules_;
     opener const& root_files_;
     std::deque<frontend_config> scopes_; // Of the plans behind those of the frontends.
+    std::unordered_multimap<std::size_t, std::size_t> of_routes_; // Their plans, by a hash.
+    std::unordered_multimap<std::size_t, std::size_t> of_before_; // Those in before, likewise.
     std::set<std::pair<std::string, bool>> known_crls_; // Files, and whether they may be stale.
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,6 +104,50 @@ TEST_CASE_FIXTURE(tls_planning_fixture, "routes with rules of their own have pla
              "client-allow-file = " + path("rules"),
              "client-allow = { cn = eve } client-allow-file = " + path("rules"),
              "client-allow-file = " + path("rules")})) == numbers{1, 2, 3, 4, 3});
+}
+
+TEST_CASE_FIXTURE(tls_planning_fixture, "each setting of TLS has its plan, in each frontend")
+{
+    std::string const other = "client-verify-ca = " + path("other.pem");
+    std::vector<std::string> settings{
+        "tls-protos = TLSv1.3",
+        "tls-protos = TLSv1.2",
+        "ciphers = ECDHE-ECDSA-AES256-GCM-SHA384",
+        "ecdh-curve = X25519",
+        "ecdh-curve = P-256",
+        "prefer-server-ciphers = on",
+        "certificate-compression = zlib",
+        "certificate-compression = brotli",
+        "client-verify = none",
+        "client-verify = optional",
+        "client-verify-depth = 1",
+        "client-verify-depth = 2",
+        "client-verify-sigalgs = ed25519",
+        "client-allow-file = " + path("rules"),
+        other,
+        other + " client-verify-depth = 1"};
+    std::string more;
+    SUBCASE("with certificates of a route's own")
+    {
+        settings.push_back("pem-file = " + path("site.pem"));
+        settings.push_back("pem-file = " + path("other.pem"));
+        settings.push_back("pem-file = { cert = " + path("other.pem") + " client-verify = none }");
+    }
+    SUBCASE("with a catalog")
+    {
+        more = "certificate-cache = 1 pem-file = " + path("other.pem") + "\n";
+    }
+    std::vector<std::string> routes = settings;
+    routes.insert(routes.end(), settings.begin(), settings.end());
+    routes.emplace_back("client-verify = required"); // As the frontend.
+    numbers const found = plans(frontend(1, "", routes) + frontend(2, "", routes) + more);
+    REQUIRE(found.size() == 2 * routes.size());
+    std::set<std::size_t> const different{found.begin(), found.end()};
+    CHECK(different.size() == 2 * (settings.size() + 1));
+    for (std::size_t i = 0; i < settings.size(); ++i)
+        CHECK(found[i] == found[i + settings.size()]);
+    CHECK(found[2 * settings.size()] == 0);
+    CHECK(found.back() == 1);
 }
 
 } // namespace cleat::app::tls_planning_test
