@@ -152,14 +152,14 @@ void certificate_loading::fill(
 }
 
 tls::certificate_set const* certificate_loading::assign(
-    frontend_config const& frontend, tls::context_spec& spec)
+    tls_scope const& scope, tls::context_spec& spec)
 {
     if (has_catalog())
-        return frontend.pem_files.empty() ? catalog_.shared.get()
-                                          : catalog_.own[next_own_set_++].get();
-    if (frontend.uses_global_certs())
+        return scope.pem_files().empty() ? catalog_.shared.get()
+                                         : catalog_.own[next_own_set_++].get();
+    if (scope.uses_global_certs())
         spec.certificates = shared_;
-    files_.read_certificates(certificate_files::names_of(frontend.pem_files), spec.certificates);
+    files_.read_certificates(certificate_files::names_of(scope.pem_files()), spec.certificates);
     return nullptr;
 }
 

@@ -6,6 +6,7 @@
 #include "certificate_files.hpp"
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
+#include "config/tls_scope.hpp"
 #include "watch/watched_files.hpp"
 
 #include <cleat/tls/store/certificate_index.hpp>
@@ -41,11 +42,11 @@ public:
     /// run reads the certificates. With reload-on-change it plans first which files to watch.
     void run();
 
-    /// assign gives a frontend its certificates: a set of the catalog, or else null, and their
-    /// texts in the spec. Call it for each frontend in their order, and then for the scopes of the
+    /// assign gives a scope its certificates: a set of the catalog, or else null, and their
+    /// texts in the spec. Call it for each frontend in their order, and then for those of the
     /// routes that have certificates of their own.
     [[nodiscard]] tls::certificate_set const* assign(
-        frontend_config const& frontend, tls::context_spec& spec);
+        tls_scope const& scope, tls::context_spec& spec);
 
     [[nodiscard]] certificate_files& files() noexcept { return files_; }
     [[nodiscard]] certificate_files const& files() const noexcept { return files_; }

@@ -49,8 +49,8 @@ void client_verification::fill(
     tls::context_spec& spec, problem_list& problems, opener const& root_files) const
 {
     fill_crls(spec, problems, root_files);
-    spec.verify_schemes =
-        *effective(frontend_.client_verify_sigalgs, settings_.client_verify_sigalgs);
+    spec.verify_schemes = *effective(
+        scope_.own(&frontend_config::client_verify_sigalgs), settings_.client_verify_sigalgs);
     std::optional<tls::client_rule> its = rule(mode(), authorities());
     if (!its)
         return;
@@ -92,17 +92,17 @@ std::vector<std::string> crl_files(
 void client_verification::fill_crls(
     tls::context_spec& spec, problem_list& problems, opener const& root_files) const
 {
-    if (!asks_clients(settings_, frontend_))
+    if (!asks_clients(settings_, scope_))
         return;
     setting<int> const& depth =
-        effective(frontend_.client_verify_depth, settings_.client_verify_depth);
+        effective(scope_.own(&frontend_config::client_verify_depth), settings_.client_verify_depth);
     if (*depth != *config{}.client_verify_depth)
         spec.verify_depth = *depth;
-    spec.accept_stale_crls =
-        *effective(frontend_.client_verify_crl_stale, settings_.client_verify_crl_stale) ==
-        stale_crls::accept;
+    spec.accept_stale_crls = *effective(
+                                 scope_.own(&frontend_config::client_verify_crl_stale),
+                                 settings_.client_verify_crl_stale) == stale_crls::accept;
     setting<std::string> const& path =
-        effective(frontend_.client_verify_crl, settings_.client_verify_crl);
+        effective(scope_.own(&frontend_config::client_verify_crl), settings_.client_verify_crl);
     if (path->empty())
         return;
     for (std::string const& file : crl_files(path, problems, root_files)) {
@@ -122,6 +122,9 @@ std::map<std::string, tls::client_rule> client_verification::own_rules() const
     std::map<std::string, tls::client_rule> found;
     auto const add = [&](std::vector<pem_file> const& pems) {
         for (pem_file const& pem : pems) {
+            bool const has_own = pem.client_verify || pem.client_verify_ca;
+            if (!has_own && found.empty()) // As most are, of perhaps thousands.
+                continue;
             std::string const origin = tls::origin_of({*pem.cert, *pem.private_key});
             found.erase(origin);
             setting<client_verify> const& its = effective(pem.client_verify, mode());
@@ -133,9 +136,9 @@ std::map<std::string, tls::client_rule> client_verification::own_rules() const
                 found.emplace(origin, *std::move(own));
         }
     };
-    if (frontend_.uses_global_certs())
+    if (scope_.uses_global_certs())
         add(settings_.pem_files);
-    add(frontend_.pem_files);
+    add(scope_.pem_files());
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include "certificate_files.hpp"
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
+#include "config/tls_scope.hpp"
 #include "privileged/opener.hpp"
 
 #include <cleat/tls/context_spec.hpp>
@@ -21,9 +22,8 @@ namespace cleat::app {
 class client_verification
 {
 public:
-    client_verification(
-        config const& settings, frontend_config const& frontend, certificate_files& files)
-        : settings_{settings}, frontend_{frontend}, files_{files}
+    client_verification(config const& settings, tls_scope const& scope, certificate_files& files)
+        : settings_{settings}, scope_{scope}, files_{files}
     {
     }
 
@@ -48,15 +48,16 @@ private:
 
     [[nodiscard]] setting<client_verify> const& mode() const noexcept
     {
-        return effective(frontend_.client_verify, settings_.client_verify);
+        return effective(scope_.own(&frontend_config::client_verify), settings_.client_verify);
     }
     [[nodiscard]] setting<std::string> const& authorities() const noexcept
     {
-        return effective(frontend_.client_verify_ca, settings_.client_verify_ca);
+        return effective(
+            scope_.own(&frontend_config::client_verify_ca), settings_.client_verify_ca);
     }
 
     config const& settings_;
-    frontend_config const& frontend_;
+    tls_scope scope_;
     certificate_files& files_;
 };
 

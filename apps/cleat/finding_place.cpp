@@ -5,7 +5,7 @@
 namespace cleat::app {
 
 finding_place place_of_finding(
-    config const& settings, frontend_config const& l, certificate_files const& files,
+    config const& settings, tls_scope const& l, certificate_files const& files,
     std::string const& finding)
 {
     struct suspect
@@ -15,22 +15,29 @@ finding_place place_of_finding(
         location const& where;
     };
     setting<std::string> const& authorities =
-        effective(l.client_verify_ca, settings.client_verify_ca);
+        effective(l.own(&frontend_config::client_verify_ca), settings.client_verify_ca);
     std::vector<suspect> suspects{
-        {"ciphers", "ciphers", effective(l.ciphers, settings.ciphers).location},
-        {"ciphersuites", "ciphersuites", effective(l.ciphersuites, settings.ciphersuites).location},
-        {"groups", "ecdh-curve", effective(l.ecdh_curve, settings.ecdh_curve).location},
+        {"ciphers", "ciphers",
+         effective(l.own(&frontend_config::ciphers), settings.ciphers).location},
+        {"ciphersuites", "ciphersuites",
+         effective(l.own(&frontend_config::ciphersuites), settings.ciphersuites).location},
+        {"groups", "ecdh-curve",
+         effective(l.own(&frontend_config::ecdh_curve), settings.ecdh_curve).location},
         {"certificate compression", "certificate-compression",
-         effective(l.certificate_compression, settings.certificate_compression).location},
+         effective(
+             l.own(&frontend_config::certificate_compression), settings.certificate_compression)
+             .location},
         {"client signature schemes", "client-verify-sigalgs",
-         effective(l.client_verify_sigalgs, settings.client_verify_sigalgs).location},
+         effective(l.own(&frontend_config::client_verify_sigalgs), settings.client_verify_sigalgs)
+             .location},
         {*authorities, "client-verify-ca", authorities.location}};
-    for (std::vector<pem_file> const* pems : {&settings.pem_files, &l.pem_files})
+    for (std::vector<pem_file> const* pems : {&settings.pem_files, &l.pem_files()})
         for (pem_file const& each : *pems)
             if (each.client_verify_ca)
                 suspects.push_back(
                     {**each.client_verify_ca, "client-verify-ca", each.client_verify_ca->location});
-    setting<std::string> const& crl = effective(l.client_verify_crl, settings.client_verify_crl);
+    setting<std::string> const& crl =
+        effective(l.own(&frontend_config::client_verify_crl), settings.client_verify_crl);
     if (!crl->empty() && finding.starts_with(*crl)) // Or a file in that folder.
         return {crl.location, "client-verify-crl", finding};
     for (auto const& [name, named] : files.namings())
@@ -46,7 +53,7 @@ finding_place place_of_finding(
             each.where, std::string{each.key},
             is_file ? finding : finding.substr(each.about.size() + 2)};
     }
-    return {l.location, "", finding};
+    return {l.place(), "", finding};
 }
 
 } // namespace cleat::app

@@ -4,6 +4,7 @@
 
 #include "certificate_files.hpp"
 #include "config/config.hpp"
+#include "config/tls_scope.hpp"
 
 #include <string>
 
@@ -17,9 +18,9 @@ struct finding_place
 };
 
 /// place_of_finding: a finding begins with the name of a member of tls::context_spec, or of a
-/// certificate of `files`. It is about the frontend `l`.
+/// certificate of `files`. It is about the scope `l`.
 [[nodiscard]] finding_place place_of_finding(
-    config const& settings, frontend_config const& l, certificate_files const& files,
+    config const& settings, tls_scope const& l, certificate_files const& files,
     std::string const& finding);
 
 } // namespace cleat::app

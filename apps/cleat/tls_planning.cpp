@@ -16,38 +16,41 @@
 namespace cleat::app {
 namespace {
 
-void fill_protocol(config const& settings, frontend_config const& l, tls::context_spec& spec)
+void fill_protocol(config const& settings, tls_scope const& l, tls::context_spec& spec)
 {
-    tls_versions const versions = *effective(l.tls_protos, settings.tls_protos);
+    tls_versions const versions =
+        *effective(l.own(&frontend_config::tls_protos), settings.tls_protos);
     using enum tls::protocol_version;
     spec.version_min = versions.tls_1_2 ? tls_1_2 : tls_1_3;
     spec.version_max = versions.tls_1_3 ? tls_1_3 : tls_1_2;
-    spec.ciphers = *effective(l.ciphers, settings.ciphers);
-    spec.ciphersuites = *effective(l.ciphersuites, settings.ciphersuites);
+    spec.ciphers = *effective(l.own(&frontend_config::ciphers), settings.ciphers);
+    spec.ciphersuites = *effective(l.own(&frontend_config::ciphersuites), settings.ciphersuites);
     // A frontend must not resume a session of another one whose suites it does not allow.
     spec.session_scope = fmt::format("cleat {} {}", spec.ciphers, spec.ciphersuites);
     spec.prefer_server_ciphers =
-        *effective(l.prefer_server_ciphers, settings.prefer_server_ciphers);
-    spec.refuse_unknown_names = *effective(l.sni_nomatch_abort, settings.sni_nomatch_abort);
+        *effective(l.own(&frontend_config::prefer_server_ciphers), settings.prefer_server_ciphers);
+    spec.refuse_unknown_names =
+        *effective(l.own(&frontend_config::sni_nomatch_abort), settings.sni_nomatch_abort);
     // The default list leaves out the groups that the library does not have, also where a file
     // has it that --default-config printed.
-    std::string const& groups = *effective(l.ecdh_curve, settings.ecdh_curve);
+    std::string const& groups =
+        *effective(l.own(&frontend_config::ecdh_curve), settings.ecdh_curve);
     bool const is_default = groups == *config{}.ecdh_curve;
     spec.groups = (is_default ? "?" : "") + groups;
     spec.alpn = *settings.alpn_protos;
-    for (compression const each :
-         *effective(l.certificate_compression, settings.certificate_compression))
+    for (compression const each : *effective(
+             l.own(&frontend_config::certificate_compression), settings.certificate_compression))
         spec.certificate_compressors.push_back(compressor_of(each));
 }
 
 // Where a certificate is named that has a rule of its own.
-location place_of_rule(config const& settings, frontend_config const& l, std::string const& origin)
+location place_of_rule(config const& settings, tls_scope const& l, std::string const& origin)
 {
-    for (std::vector<pem_file> const* pems : {&l.pem_files, &settings.pem_files})
+    for (std::vector<pem_file> const* pems : {&l.pem_files(), &settings.pem_files})
         for (pem_file const& pem : *pems)
             if (tls::origin_of({*pem.cert, *pem.private_key}) == origin)
                 return pem.location;
-    return l.location;
+    return l.place();
 }
 
 // A session of a client that got other certificates must not resume: another server's name may be
@@ -152,12 +155,12 @@ void tls_planning::add_unused(std::string const& name)
 std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& route)
 {
     tls_plan const& outer = made_.plans[frontend];
-    frontend_config scope = scope_of(settings_.frontends[frontend], route);
+    tls_scope const scope{settings_.frontends[frontend], route};
     tls_plan made = plan(outer.frontend, scope);
     bool const has_own = !route.settings->own.pem_files.empty();
     if (has_own) {
         made.certificates = certificates_.assign(scope, made.spec);
-        made.spec.session_scope += scope_text(scope.pem_files);
+        made.spec.session_scope += scope_text(scope.pem_files());
     } else {
         made.certificates = outer.certificates;
     }
@@ -173,14 +176,14 @@ std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& 
         for (tls::certificate_source& each : made.spec.certificates)
             each.clients.reset();
     }
-    scopes_.push_back(std::move(scope));
-    append(scopes_.back(), std::move(made));
+    scopes_.push_back(scope);
+    append(scope, std::move(made));
     of_routes_.emplace(hash, made_.plans.size() - 1);
     return made_.plans.size() - 1;
 }
 
 // Without certificates.
-tls_plan tls_planning::plan(std::string const& name, frontend_config const& scope)
+tls_plan tls_planning::plan(std::string const& name, tls_scope const& scope)
 {
     tls_plan made{.frontend = name};
     made.clients = client_rules_.find(scope);
@@ -192,7 +195,7 @@ tls_plan tls_planning::plan(std::string const& name, frontend_config const& scop
     return made;
 }
 
-void tls_planning::append(frontend_config const& scope, tls_plan p)
+void tls_planning::append(tls_scope const& scope, tls_plan p)
 {
     note_crls(p.spec);
     use_client_rules(scope, p);
@@ -207,13 +210,14 @@ void tls_planning::append(frontend_config const& scope, tls_plan p)
 }
 
 // The scope that a tls_plan was made of.
-frontend_config const& tls_planning::scope_of_plan(std::size_t number) const
+tls_scope tls_planning::scope_of_plan(std::size_t number) const
 {
     std::size_t const frontends = settings_.frontends.size();
-    return number < frontends ? settings_.frontends[number] : scopes_[number - frontends];
+    return number < frontends ? tls_scope{settings_.frontends[number]}
+                              : scopes_[number - frontends];
 }
 
-void tls_planning::use_client_rules(frontend_config const& l, tls_plan& p)
+void tls_planning::use_client_rules(tls_scope const& l, tls_plan& p)
 {
     for (tls::certificate_source& each : p.spec.certificates)
         if (auto const found = p.client_rules.find(each.origin); found != p.client_rules.end())
@@ -231,12 +235,12 @@ void tls_planning::use_client_rules(frontend_config const& l, tls_plan& p)
             how_to_load_all(settings_, certificates_.catalog().store->size())));
 }
 
-void tls_planning::try_out(frontend_config const& l, tls_plan const& p)
+void tls_planning::try_out(tls_scope const& l, tls_plan const& p)
 {
     if (p.spec.certificates.empty()) {
         if (!problems_.has_errors())
             problems_.error(
-                l.location, "pem-file", fmt::format("{} has no certificate", p.frontend),
+                l.place(), "pem-file", fmt::format("{} has no certificate", p.frontend),
                 "Name a PEM file with a certificate and its key: cleat ... site.pem");
         return;
     }
@@ -288,7 +292,7 @@ void tls_planning::prove_changed()
 }
 
 void tls_planning::prove(
-    tls::certificate_proof& proof, frontend_config const& l, catalog_changes::entry const& changed)
+    tls::certificate_proof& proof, tls_scope const& l, catalog_changes::entry const& changed)
 {
     try {
         std::vector<std::string> warnings;
@@ -302,13 +306,13 @@ void tls_planning::prove(
                 problems_.error(found.where, found.key, found.text, "");
         }
     } catch (tls::spec_error const& wrong) {
-        problems_.error(l.location, "", wrong.what(), "");
+        problems_.error(l.place(), "", wrong.what(), "");
     }
 }
 
 // A certificate that cannot be used has been reported already. Without the default one there is
 // no context to try.
-void tls_planning::try_out_catalog(frontend_config const& l, tls_plan const& p)
+void tls_planning::try_out_catalog(tls_scope const& l, tls_plan const& p)
 {
     if (p.certificates->defaults().empty() || !certificates_.catalog().is_complete)
         return;
@@ -320,7 +324,7 @@ void tls_planning::try_out_catalog(frontend_config const& l, tls_plan const& p)
     }
 }
 
-void tls_planning::report_warnings(frontend_config const& l, tls::context const& context)
+void tls_planning::report_warnings(tls_scope const& l, tls::context const& context)
 {
     for (std::string const& finding : context.warnings()) {
         finding_place const found = place_of_finding(settings_, l, certificates_.files(), finding);
@@ -328,8 +332,7 @@ void tls_planning::report_warnings(frontend_config const& l, tls::context const&
     }
 }
 
-void tls_planning::report_mistakes(
-    frontend_config const& l, std::vector<std::string> const& mistakes)
+void tls_planning::report_mistakes(tls_scope const& l, std::vector<std::string> const& mistakes)
 {
     for (std::string const& mistake : mistakes) {
         finding_place const found = place_of_finding(settings_, l, certificates_.files(), mistake);

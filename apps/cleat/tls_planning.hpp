@@ -5,7 +5,7 @@
 #include "certificate_loading.hpp"
 #include "client_rules/client_rules_loading.hpp"
 #include "config/problem_list.hpp"
-#include "config/route_settings.hpp"
+#include "config/tls_scope.hpp"
 #include "expiry.hpp"
 #include "privileged/opener.hpp"
 #include "tls_plan.hpp"
@@ -15,7 +15,6 @@
 #include <cleat/tls/store/certificate_proof.hpp>
 
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,20 +60,20 @@ public:
     void prove_changed();
 
 private:
-    [[nodiscard]] tls_plan plan(std::string const& name, frontend_config const& scope);
-    void append(frontend_config const& scope, tls_plan plan);
-    void use_client_rules(frontend_config const& scope, tls_plan& plan);
-    void try_out(frontend_config const& scope, tls_plan const& plan);
-    void try_out_catalog(frontend_config const& scope, tls_plan const& plan);
+    [[nodiscard]] tls_plan plan(std::string const& name, tls_scope const& scope);
+    void append(tls_scope const& scope, tls_plan plan);
+    void use_client_rules(tls_scope const& scope, tls_plan& plan);
+    void try_out(tls_scope const& scope, tls_plan const& plan);
+    void try_out_catalog(tls_scope const& scope, tls_plan const& plan);
     void note_crls(tls::context_spec const& spec);
     void note_end(tls::context const& context, std::size_t place);
     [[nodiscard]] std::optional<std::size_t> find_same_contexts(tls_plan const& plan) const;
-    [[nodiscard]] frontend_config const& scope_of_plan(std::size_t number) const;
+    [[nodiscard]] tls_scope scope_of_plan(std::size_t number) const;
     void prove(
-        tls::certificate_proof& proof, frontend_config const& scope,
+        tls::certificate_proof& proof, tls_scope const& scope,
         catalog_changes::entry const& changed);
-    void report_warnings(frontend_config const& scope, tls::context const& context);
-    void report_mistakes(frontend_config const& scope, std::vector<std::string> const& mistakes);
+    void report_warnings(tls_scope const& scope, tls::context const& context);
+    void report_mistakes(tls_scope const& scope, std::vector<std::string> const& mistakes);
 
     planned_tls made_;
     config const& settings_;
@@ -82,7 +81,7 @@ private:
     certificate_loading& certificates_;
     client_rules_loading client_rules_;
     opener const& root_files_;
-    std::deque<frontend_config> scopes_; // Of the plans behind those of the frontends.
+    std::vector<tls_scope> scopes_; // Of the plans behind those of the frontends.
     std::unordered_multimap<std::size_t, std::size_t> of_routes_; // Their plans, by a hash.
     std::unordered_multimap<std::size_t, std::size_t> of_before_; // Those in before, likewise.
     std::set<std::pair<std::string, bool>> known_crls_; // Files, and whether they may be stale.

@@ -17,7 +17,7 @@ from admin_client import admin_of, eventually_counts
 from deadlines import DEADLINE, SANITIZED
 from origins import answer as web
 from origins import echo
-from program import run
+from program import binary, run
 from proxy_header import AUTHORITY, SSL, parse_v2, receive_v1, receive_v2
 from reloads import reload, reload_is_refused, replace
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
@@ -484,6 +484,23 @@ def test_routes_without_settings_of_tls_have_no_context(serve, app):
     many = serve(app + frontend(*(route("app", sni(f"n{i}.test")) for i in range(count))))
     let_in(many.port, name=f"n{count - 1}.test")
     assert resident(many) - resident(one) < count * 8192
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps memory of its own")
+def test_a_route_has_no_copy_of_its_frontends_certificates(certs, config):
+    count = 300
+    files = f'pem-file = "{certs.ecdsa.pem}"\n' * count
+
+    def peak(settings):
+        routes = [route("app", sni(f"n{i}.test"), settings) for i in range(count)]
+        path = config(upstream("/s") + frontend(*routes, lines=files))
+        with subprocess.Popen([binary(), "-t", "--config", path], stderr=subprocess.DEVNULL) as ran:
+            _, status, usage = os.wait4(ran.pid, 0)
+            ran.returncode = os.waitstatus_to_exitcode(status)
+        assert ran.returncode == 0
+        return usage.ru_maxrss << 10
+
+    assert peak("tls-protos = TLSv1.3") - peak("") < count * count * 100
 
 
 def resident(server):

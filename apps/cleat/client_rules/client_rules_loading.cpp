@@ -12,33 +12,35 @@
 
 namespace cleat::app {
 
-std::shared_ptr<client_check const> client_rules_loading::find(frontend_config const& frontend)
+std::shared_ptr<client_check const> client_rules_loading::find(tls_scope const& scope)
 {
-    if (!asks_clients(settings_, frontend))
+    if (!asks_clients(settings_, scope))
         return nullptr;
-    bool const has_own = !frontend.certificate_rules.empty() || frontend.client_allow_file;
+    bool const has_own =
+        !scope.certificate_rules().empty() || scope.own(&frontend_config::client_allow_file);
     std::vector<allow_config> const& written =
-        has_own ? frontend.certificate_rules : settings_.certificate_rules;
+        has_own ? scope.certificate_rules() : settings_.certificate_rules;
     setting<std::string> const none;
     setting<std::string> const& global = has_own ? none : settings_.client_allow_file;
-    setting<std::string> const& file = effective(frontend.client_allow_file, global);
+    setting<std::string> const& file =
+        effective(scope.own(&frontend_config::client_allow_file), global);
     std::string const first = written.empty() ? "" : to_string(written.front().location);
     std::shared_ptr<client_check const>& known = checks_[{first, *file}];
     if (known == nullptr)
-        known = make(written, file, frontend.location);
+        known = make(written, file, scope.place());
     return known;
 }
 
 std::shared_ptr<client_check const> client_rules_loading::make(
     std::vector<allow_config> const& written, setting<std::string> const& file,
-    location const& scope)
+    location const& place)
 {
     std::vector<allow_rule> all = rules_of(written);
     if (!file->empty())
         std::ranges::move(rules_of(read(file)), std::back_inserter(all));
     if (all.size() > limits::allow_rules_max)
         problems_.error(
-            file->empty() ? scope : file.location,
+            file->empty() ? place : file.location,
             file->empty() ? "client-allow" : "client-allow-file",
             fmt::format("there are {} rules, and may be {}", all.size(), limits::allow_rules_max),
             "Write several values into one rule, or a pattern such as spiffe://example.org/web/*.");

@@ -6,6 +6,7 @@
 #include "client_rules/allow_rule.hpp"
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
+#include "config/tls_scope.hpp"
 #include "privileged/opener.hpp"
 
 #include <map>
@@ -33,16 +34,16 @@ public:
     {
     }
 
-    /// find is what the frontend checks; null where it asks no client for a certificate. Scopes
+    /// find is what the scope checks; null where it asks no client for a certificate. Scopes
     /// with the same rules, written in one place, share it: a frontend and its routes, for example.
-    [[nodiscard]] std::shared_ptr<client_check const> find(frontend_config const& frontend);
+    [[nodiscard]] std::shared_ptr<client_check const> find(tls_scope const& scope);
 
 private:
-    /// make is a check by the blocks `written` and the rules of the file. `scope` is where the
-    /// frontend or the route is.
+    /// make is a check by the blocks `written` and the rules of the file. `place` is where
+    /// the frontend or the route is.
     [[nodiscard]] std::shared_ptr<client_check const> make(
         std::vector<allow_config> const& written, setting<std::string> const& file,
-        location const& scope);
+        location const& place);
     [[nodiscard]] std::vector<allow_config> const& read(setting<std::string> const& file);
 
     config const& settings_;

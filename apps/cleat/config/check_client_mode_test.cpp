@@ -2,6 +2,7 @@
 #include "config/parser.hpp"
 #include "config/reference.hpp"
 #include "config/route_settings.hpp"
+#include "config/tls_scope.hpp"
 
 #include <doctest/doctest.h>
 
@@ -188,11 +189,11 @@ TEST_CASE("the scope of a frontend in plaintext takes plaintext, too")
         route("write-proxy-v1 = on") + "frontend = { port = 2 pem-file = a upstream = app\n"
                                        "route = { sni = a.test tls-protos = TLSv1.3 "
                                        "upstream = app } }\n");
-    std::vector<frontend_config> const scopes = tls_scopes_of(c);
+    std::vector<tls_scope> const scopes = tls_scopes_of(c);
     REQUIRE(scopes.size() == 3);
-    CHECK(takes_plaintext(c, scopes[0]));
-    CHECK_FALSE(takes_plaintext(c, scopes[1]));
-    CHECK_FALSE(takes_plaintext(c, scopes[2]));
+    CHECK(takes_plaintext(c, scopes[0].frontend()));
+    CHECK_FALSE(takes_plaintext(c, scopes[1].frontend()));
+    CHECK_FALSE(takes_plaintext(c, scopes[2].frontend()));
 }
 
 TEST_CASE("with client at the top the backend has TLS as the top has it")

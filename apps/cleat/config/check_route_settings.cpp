@@ -1,5 +1,6 @@
 #include "config/check_route_settings.hpp"
 #include "config/route_settings.hpp"
+#include "config/tls_scope.hpp"
 
 #include <fmt/format.h>
 
@@ -192,8 +193,8 @@ private:
         check(own_.proxy_tlv, "proxy-tlv");
         check(own_.proxy_client_cert, "proxy-client-cert");
         bool const asks_for_certificate = own_.proxy_client_cert && **own_.proxy_client_cert;
-        if (asks_for_certificate && writes_v2 &&
-            !asks_clients(config_, scope_of(frontend_, route_)) && route_.certificate_rules.empty())
+        if (asks_for_certificate && writes_v2 && !asks_clients(config_, {frontend_, route_}) &&
+            route_.certificate_rules.empty())
             refuse(
                 own_.proxy_client_cert->location, "proxy-client-cert",
                 "no client is asked for a certificate: client-verify is none",

@@ -1,6 +1,7 @@
 #include "config/check_routes.hpp"
 #include "config/route_settings.hpp"
 #include "config/route_text.hpp"
+#include "config/tls_scope.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -244,8 +245,7 @@ private:
     {
         return asks_clients(config_, frontend_) ||
                std::ranges::any_of(frontend_.routes, [&](route_config const& each) {
-                   return has_tls_settings(each) &&
-                          asks_clients(config_, scope_of(frontend_, each));
+                   return has_tls_settings(each) && asks_clients(config_, {frontend_, each});
                });
     }
 

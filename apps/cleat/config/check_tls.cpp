@@ -1,6 +1,7 @@
 #include "config/check_client_mode.hpp"
 #include "config/check_tls.hpp"
 #include "config/route_settings.hpp"
+#include "config/tls_scope.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@
 
 namespace cleat::app {
 namespace {
+
+using tls_scopes = std::vector<tls_scope>;
 
 void refuse_setting(
     std::vector<problem>& problems, location const& where, std::string_view key, std::string text,
@@ -89,7 +92,8 @@ bool borrows_authorities(std::vector<pem_file> const& pems)
 
 // Authorities without client-verify are a mistake: no client is asked for a certificate. With
 // `client-verify = none` they are none: verifying was turned off, and may be turned on again.
-void check_authorities_have_effect(config const& c, std::vector<problem>& problems)
+void check_authorities_have_effect(
+    config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
     auto const refuse = [&](location const& where) {
         refuse_setting(
@@ -98,36 +102,38 @@ void check_authorities_have_effect(config const& c, std::vector<problem>& proble
     };
     bool global_is_used = !c.client_verify.location.is_built_in();
     used_places own;
-    for (frontend_config const& each : c.frontends) {
-        if (takes_plaintext(c, each))
+    for (tls_scope const& each : scopes) {
+        if (takes_plaintext(c, each.frontend()))
             continue;
-        bool const borrows = borrows_authorities(each.pem_files) ||
+        bool const borrows = borrows_authorities(each.pem_files()) ||
                              (each.uses_global_certs() && borrows_authorities(c.pem_files));
-        bool const verifies =
-            borrows || (each.client_verify && **each.client_verify != client_verify::none);
-        global_is_used |= verifies && !each.client_verify_ca;
-        bool const is_set =
-            borrows || each.client_verify || !c.client_verify.location.is_built_in();
-        if (each.client_verify_ca && !(**each.client_verify_ca).empty())
-            own.note(each.client_verify_ca->location, is_set);
+        optional_setting<client_verify> const& mode = each.own(&frontend_config::client_verify);
+        optional_setting<std::string> const& ca = each.own(&frontend_config::client_verify_ca);
+        bool const verifies = borrows || (mode && **mode != client_verify::none);
+        global_is_used |= verifies && !ca;
+        bool const is_set = borrows || mode || !c.client_verify.location.is_built_in();
+        if (ca && !(**ca).empty())
+            own.note(ca->location, is_set);
     }
     own.for_each_unused(refuse);
     if (!c.client_verify_ca->empty() && !global_is_used)
         refuse(c.client_verify_ca.location);
 }
 
-void check_client_verify(config const& c, std::vector<problem>& problems)
+void check_client_verify(config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
-    check_authorities_have_effect(c, problems);
+    check_authorities_have_effect(c, scopes, problems);
     bool global_is_reported = false; // A mistake that several frontends inherit is reported once.
     std::vector<problem> of_pems;
-    for (frontend_config const& each : c.frontends) {
-        if (takes_plaintext(c, each))
+    for (tls_scope const& each : scopes) {
+        if (takes_plaintext(c, each.frontend()))
             continue;
-        setting<client_verify> const& mode = effective(each.client_verify, c.client_verify);
-        setting<std::string> const& ca = effective(each.client_verify_ca, c.client_verify_ca);
+        setting<client_verify> const& mode =
+            effective(each.own(&frontend_config::client_verify), c.client_verify);
+        setting<std::string> const& ca =
+            effective(each.own(&frontend_config::client_verify_ca), c.client_verify_ca);
         if (*mode != client_verify::none && ca->empty()) {
-            bool const is_global = !each.client_verify;
+            bool const is_global = !each.own(&frontend_config::client_verify);
             if (!is_global || !std::exchange(global_is_reported, true))
                 refuse_setting(
                     problems, mode.location, "client-verify", std::string{needs_authorities},
@@ -137,7 +143,7 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
         if (each.uses_global_certs())
             for (pem_file const& pem : c.pem_files)
                 check_own_rule(pem, mode, ca, of_pems);
-        for (pem_file const& pem : each.pem_files)
+        for (pem_file const& pem : each.pem_files())
             check_own_rule(pem, mode, ca, of_pems);
     }
     for (problem& each : of_pems) // Likewise.
@@ -146,10 +152,10 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
 }
 
 // Whether any client is asked for a certificate.
-bool any_asks_clients(config const& c)
+bool any_asks_clients(config const& c, tls_scopes const& scopes)
 {
     return std::ranges::any_of(
-        c.frontends, [&](frontend_config const& each) { return asks_clients(c, each); });
+        scopes, [&](tls_scope const& each) { return asks_clients(c, each); });
 }
 
 // A setting for clients' certificates: whether it is set, and where.
@@ -157,7 +163,7 @@ struct certificate_key
 {
     std::string_view key;
     location const* (*global)(config const&);
-    location const* (*own)(frontend_config const&);
+    location const* (*own)(tls_scope const&);
 };
 
 template <auto Member>
@@ -168,15 +174,25 @@ location const* place_of(config const& c)
 }
 
 template <auto Member>
-location const* place_of(frontend_config const& frontend)
+location const* place_of(tls_scope const& scope)
 {
-    return frontend.*Member ? &(frontend.*Member)->location : nullptr;
+    auto const& own = scope.own(Member);
+    return own ? &own->location : nullptr;
 }
 
-template <class Scope>
-location const* place_of_rules(Scope const& scope)
+location const* first_of(std::vector<allow_config> const& rules)
 {
-    return scope.certificate_rules.empty() ? nullptr : &scope.certificate_rules.front().location;
+    return rules.empty() ? nullptr : &rules.front().location;
+}
+
+location const* place_of_rules(config const& c)
+{
+    return first_of(c.certificate_rules);
+}
+
+location const* place_of_rules(tls_scope const& scope)
+{
+    return first_of(scope.certificate_rules());
 }
 
 constexpr std::array<certificate_key, 6> client_keys{{
@@ -188,14 +204,14 @@ constexpr std::array<certificate_key, 6> client_keys{{
      place_of<&frontend_config::client_verify_crl>},
     {"client-verify-crl-stale", place_of<&config::client_verify_crl_stale>,
      place_of<&frontend_config::client_verify_crl_stale>},
-    {"client-allow", place_of_rules<config>, place_of_rules<frontend_config>},
+    {"client-allow", place_of_rules, place_of_rules},
     {"client-allow-file", place_of<&config::client_allow_file>,
      place_of<&frontend_config::client_allow_file>},
 }};
 
 // Settings for clients' certificates are mistakes where no client is asked for one. Where
 // client-verify is turned off by name, they are kept for later.
-void check_client_keys(config const& c, std::vector<problem>& problems)
+void check_client_keys(config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
     for (certificate_key const& each : client_keys) {
         auto const refuse = [&](location const& where) {
@@ -206,13 +222,14 @@ void check_client_keys(config const& c, std::vector<problem>& problems)
         };
         bool global_is_used = !c.client_verify.location.is_built_in();
         used_places found;
-        for (frontend_config const& frontend : c.frontends) {
-            if (takes_plaintext(c, frontend))
+        for (tls_scope const& scope : scopes) {
+            if (takes_plaintext(c, scope.frontend()))
                 continue;
-            bool const asks = asks_clients(c, frontend);
-            location const* const own = each.own(frontend);
+            bool const asks = asks_clients(c, scope);
+            location const* const own = each.own(scope);
             global_is_used |= asks && own == nullptr;
-            bool const is_off = frontend.client_verify || !c.client_verify.location.is_built_in();
+            bool const is_off = scope.own(&frontend_config::client_verify) ||
+                                !c.client_verify.location.is_built_in();
             if (own != nullptr)
                 found.note(*own, asks || is_off);
         }
@@ -222,7 +239,7 @@ void check_client_keys(config const& c, std::vector<problem>& problems)
     }
 }
 
-void check_stale_crls(config const& c, std::vector<problem>& problems)
+void check_stale_crls(config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
     auto const refuse = [&](location const& where) {
         refuse_setting(
@@ -230,11 +247,12 @@ void check_stale_crls(config const& c, std::vector<problem>& problems)
             "there is no CRL: client-verify-crl is not set", "Set it, or leave this out.");
     };
     used_places found;
-    for (frontend_config const& each : c.frontends)
-        if (each.client_verify_crl_stale)
-            found.note(
-                each.client_verify_crl_stale->location,
-                !effective(each.client_verify_crl, c.client_verify_crl)->empty());
+    for (tls_scope const& each : scopes) {
+        setting<std::string> const& crl =
+            effective(each.own(&frontend_config::client_verify_crl), c.client_verify_crl);
+        if (location const* const where = place_of<&frontend_config::client_verify_crl_stale>(each))
+            found.note(*where, !crl->empty());
+    }
     found.for_each_unused(refuse);
     // The default is no mistake: `cleat --default-config` writes it.
     if (*c.client_verify_crl_stale != stale_crls::refuse && client_crls_of(c).empty())
@@ -251,7 +269,8 @@ void check_allow_rules(std::vector<allow_config> const& rules, std::vector<probl
                 "Add a condition, such as uri = \"spiffe://example.org/web\", or leave it out.");
 }
 
-void check_proxy_client_cert(config const& c, config const& scopes, std::vector<problem>& problems)
+void check_proxy_client_cert(
+    config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
     if (!*c.proxy_client_cert)
         return;
@@ -264,7 +283,7 @@ void check_proxy_client_cert(config const& c, config const& scopes, std::vector<
         refuse(
             "this is a part of the header of write-proxy-v2, which is off",
             "Turn write-proxy-v2 on, or leave this out.");
-    else if (!any_asks_clients(scopes))
+    else if (!any_asks_clients(c, scopes))
         refuse(
             "no client is asked for a certificate: client-verify is none",
             "Set client-verify to optional or required, or leave this out.");
@@ -272,7 +291,8 @@ void check_proxy_client_cert(config const& c, config const& scopes, std::vector<
 
 // Cipher suites of a TLS version that no frontend with these suites speaks are a mistake. The
 // default list is none: a file that --default-config printed has it.
-void check_suites_have_effect(config const& c, std::vector<problem>& problems)
+void check_suites_have_effect(
+    config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
     struct suites
     {
@@ -296,15 +316,16 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
                 fmt::format("this is for {}, which tls-protos leaves out", kind.version_name),
                 fmt::format("Add {} to tls-protos, or leave {} out.", kind.version_name, kind.key));
         };
-        bool global_is_used = c.frontends.empty();
+        bool global_is_used = scopes.empty();
         used_places found;
-        for (frontend_config const& each : c.frontends) {
-            bool const speaks = *effective(each.tls_protos, c.tls_protos).*kind.version;
-            if (takes_plaintext(c, each)) {
+        for (tls_scope const& each : scopes) {
+            bool const speaks =
+                *effective(each.own(&frontend_config::tls_protos), c.tls_protos).*kind.version;
+            if (takes_plaintext(c, each.frontend())) {
                 global_is_used |= speaks && *c.client; // For the backend.
                 continue;
             }
-            optional_setting<std::string> const& own = each.*kind.own;
+            optional_setting<std::string> const& own = each.own(kind.own);
             global_is_used |= speaks && !own;
             if (own && **own != usual)
                 found.note(own->location, speaks);
@@ -317,7 +338,8 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
 }
 
 // TLS 1.2 has no compressed certificates.
-void check_compression_has_effect(config const& c, std::vector<problem>& problems)
+void check_compression_has_effect(
+    config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
     auto const refuse = [&](location const& where) {
         refuse_setting(
@@ -328,15 +350,17 @@ void check_compression_has_effect(config const& c, std::vector<problem>& problem
     bool is_inherited = false;
     used_places found;
     bool global_is_used = c.certificate_compression->empty();
-    for (frontend_config const& each : c.frontends) {
-        if (takes_plaintext(c, each))
+    for (tls_scope const& each : scopes) {
+        if (takes_plaintext(c, each.frontend()))
             continue;
-        bool const speaks = effective(each.tls_protos, c.tls_protos)->tls_1_3;
-        bool const has_own = each.certificate_compression.has_value();
-        is_inherited |= !has_own;
-        global_is_used |= speaks && !has_own;
-        if (has_own && !(**each.certificate_compression).empty())
-            found.note(each.certificate_compression->location, speaks);
+        bool const speaks =
+            effective(each.own(&frontend_config::tls_protos), c.tls_protos)->tls_1_3;
+        optional_setting<std::vector<compression>> const& own =
+            each.own(&frontend_config::certificate_compression);
+        is_inherited |= !own;
+        global_is_used |= speaks && !own;
+        if (own && !(**own).empty())
+            found.note(own->location, speaks);
     }
     found.for_each_unused(refuse);
     if (is_inherited && !global_is_used)
@@ -344,25 +368,15 @@ void check_compression_has_effect(config const& c, std::vector<problem>& problem
 }
 
 // Those for clients that speak TLS.
-void check_clients(config const& c, config const& scopes, std::vector<problem>& problems)
+void check_clients(config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
-    check_client_verify(scopes, problems);
-    check_client_keys(scopes, problems);
-    check_stale_crls(scopes, problems);
+    check_client_verify(c, scopes, problems);
+    check_client_keys(c, scopes, problems);
+    check_stale_crls(c, scopes, problems);
     check_allow_rules(c.certificate_rules, problems);
-    for (frontend_config const& each : scopes.frontends)
-        check_allow_rules(each.certificate_rules, problems);
-    check_compression_has_effect(scopes, problems);
-}
-
-// The settings with a frontend for each scope of TLS: see tls_scopes_of.
-config with_tls_scopes(config& c)
-{
-    std::vector<frontend_config> scopes = tls_scopes_of(c);
-    scopes.swap(c.frontends); // Without a copy of perhaps thousands of routes.
-    config made = c;
-    scopes.swap(c.frontends);
-    return made;
+    for (tls_scope const& each : scopes)
+        check_allow_rules(each.certificate_rules(), problems);
+    check_compression_has_effect(c, scopes, problems);
 }
 
 // Two scopes have what a frontend's setting is mistaken for in both.
@@ -382,14 +396,14 @@ void drop_repeats(std::vector<problem>& problems)
 
 } // namespace
 
-void check_tls(config& settings, std::vector<problem>& problems)
+void check_tls(config const& settings, std::vector<problem>& problems)
 {
-    config const scopes = with_tls_scopes(settings);
+    tls_scopes const scopes = tls_scopes_of(settings);
     std::vector<problem> found;
     if (any_ends_tls(settings))
         check_clients(settings, scopes, found);
     if (any_ends_tls(settings) || *settings.client)
-        check_suites_have_effect(scopes, found);
+        check_suites_have_effect(settings, scopes, found);
     check_proxy_client_cert(settings, scopes, found);
     drop_repeats(found);
     std::ranges::move(found, std::back_inserter(problems));

@@ -10,6 +10,6 @@
 namespace cleat::app {
 
 /// check_tls leaves the settings as they are when it returns.
-void check_tls(config& settings, std::vector<problem>& problems);
+void check_tls(config const& settings, std::vector<problem>& problems);
 
 } // namespace cleat::app

@@ -192,18 +192,6 @@ std::vector<named_path> client_crls_of(config const& settings)
         &frontend_config::client_verify_crl);
 }
 
-bool asks_clients(config const& settings, frontend_config const& frontend)
-{
-    if (takes_plaintext(settings, frontend))
-        return false;
-    auto const asks = [](pem_file const& pem) {
-        return pem.client_verify && **pem.client_verify != client_verify::none;
-    };
-    return *effective(frontend.client_verify, settings.client_verify) != client_verify::none ||
-           std::ranges::any_of(frontend.pem_files, asks) ||
-           (frontend.uses_global_certs() && std::ranges::any_of(settings.pem_files, asks));
-}
-
 std::vector<named_path> upstream_files_of(config const& settings)
 {
     std::vector<named_path> found;

@@ -571,8 +571,6 @@ struct named_path
 [[nodiscard]] std::vector<named_path> client_allow_files_of(config const& settings);
 [[nodiscard]] std::vector<named_path> client_crls_of(config const& settings);
 
-/// asks_clients: the frontend, or one of its certificates, asks clients for a certificate.
-[[nodiscard]] bool asks_clients(config const& settings, frontend_config const& frontend);
 /// upstream_files_of are the files that TLS to upstreams needs, without those that are not set. The
 /// settings outlive it.
 [[nodiscard]] std::vector<named_path> upstream_files_of(config const& settings);

@@ -66,21 +66,6 @@ announcement way_of(config const& settings, route_settings const& own) noexcept
     return found;
 }
 
-frontend_config without_routes(frontend_config const& frontend)
-{
-    frontend_config made;
-    made.location = frontend.location;
-    made.host = frontend.host;
-    made.port = frontend.port;
-    made.client = frontend.client;
-    made.pem_files = frontend.pem_files;
-    made.match_global_certs = frontend.match_global_certs;
-    made.sni_nomatch_abort = frontend.sni_nomatch_abort;
-    made.certificate_rules = frontend.certificate_rules;
-    for_each_tls_setting([&](std::string_view, auto member) { made.*member = frontend.*member; });
-    return made;
-}
-
 } // namespace
 
 route_settings& settings_of(route_config& route)
@@ -127,40 +112,6 @@ bool has_tls_settings(route_config const& route)
 int connection_limit_of(route_config const& route) noexcept
 {
     return route.settings == nullptr ? 0 : *route.settings->own.max_connections;
-}
-
-frontend_config scope_of(frontend_config const& frontend, route_config const& route)
-{
-    frontend_config made = without_routes(frontend);
-    if (route.settings == nullptr)
-        return made;
-    frontend_config const& own = route.settings->own;
-    made.location = route.location;
-    for_each_tls_setting([&](std::string_view, auto member) {
-        if (own.*member)
-            made.*member = own.*member;
-    });
-    if (!own.pem_files.empty()) { // They alone.
-        made.pem_files = own.pem_files;
-        made.match_global_certs.reset();
-    }
-    if (!own.certificate_rules.empty() || own.client_allow_file) { // Blocks and file together.
-        made.certificate_rules = own.certificate_rules;
-        made.client_allow_file = own.client_allow_file;
-    }
-    return made;
-}
-
-std::vector<frontend_config> tls_scopes_of(config const& settings)
-{
-    std::vector<frontend_config> found;
-    for (frontend_config const& each : settings.frontends)
-        found.push_back(without_routes(each));
-    for (frontend_config const& each : settings.frontends)
-        for (route_config const& route : each.routes)
-            if (has_tls_settings(route))
-                found.push_back(scope_of(each, route));
-    return found;
 }
 
 std::vector<own_certificates> own_certificates_of(config const& settings)

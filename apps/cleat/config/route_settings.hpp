@@ -31,14 +31,6 @@ struct named_place
 /// connection_limit_of is max-connections of the route; 0: there is no limit.
 [[nodiscard]] int connection_limit_of(route_config const& route) noexcept;
 
-/// scope_of is the frontend as the route's clients see it: with the route's settings of TLS in the
-/// place of its own, and without routes.
-[[nodiscard]] frontend_config scope_of(frontend_config const& frontend, route_config const& route);
-
-/// tls_scopes_of are the frontends without their routes, and behind them the scopes of routes that
-/// have settings of TLS, in the order of the frontends and of their routes.
-[[nodiscard]] std::vector<frontend_config> tls_scopes_of(config const& settings);
-
 /// own_certificates are those of a frontend or a route.
 struct own_certificates
 {

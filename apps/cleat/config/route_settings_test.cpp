@@ -1,6 +1,7 @@
 #include "config/check.hpp"
 #include "config/parser.hpp"
 #include "config/route_settings.hpp"
+#include "config/tls_scope.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -76,20 +77,19 @@ TEST_CASE("a route's scope has its settings, and else those of its frontend")
         {"sni = a.test client-verify = required pem-file = own pem-file = { cert = second }",
          "sni = b.test tls-protos = TLSv1.3 ecdh-curve = X25519"},
         "client-verify-ca = global-ca", "client-verify-depth = 2 client-verify = optional");
-    std::vector<frontend_config> const scopes = tls_scopes_of(c);
+    std::vector<tls_scope> const scopes = tls_scopes_of(c);
     REQUIRE(scopes.size() == 3);
-    CHECK(**scopes[0].client_verify == client_verify::optional);
-    CHECK(scopes[0].routes.empty());
+    CHECK(**scopes[0].own(&frontend_config::client_verify) == client_verify::optional);
 
-    CHECK(**scopes[1].client_verify == client_verify::required);
-    CHECK(**scopes[1].client_verify_depth == 2);
-    CHECK(scopes[1].location.line == 2);
-    CHECK(scopes[1].pem_files.size() == 2);
+    CHECK(**scopes[1].own(&frontend_config::client_verify) == client_verify::required);
+    CHECK(**scopes[1].own(&frontend_config::client_verify_depth) == 2);
+    CHECK(scopes[1].place().line == 2);
+    CHECK(scopes[1].pem_files().size() == 2);
     CHECK_FALSE(scopes[1].uses_global_certs());
 
-    CHECK(**scopes[2].client_verify == client_verify::optional);
-    CHECK_FALSE((**scopes[2].tls_protos).tls_1_2);
-    CHECK(**scopes[2].ecdh_curve == "X25519");
+    CHECK(**scopes[2].own(&frontend_config::client_verify) == client_verify::optional);
+    CHECK_FALSE((**scopes[2].own(&frontend_config::tls_protos)).tls_1_2);
+    CHECK(**scopes[2].own(&frontend_config::ecdh_curve) == "X25519");
     CHECK(scopes[2].uses_global_certs());
     std::vector<own_certificates> const own = own_certificates_of(c);
     REQUIRE(own.size() == 1);
@@ -101,10 +101,10 @@ TEST_CASE("a route's rules for certificates replace those of its frontend, with 
     config const c = accepted(
         {"sni = a.test client-allow = { cn = alice }"}, "client-verify-ca = ca",
         "client-verify = required client-allow-file = f client-allow = { cn = bob }");
-    frontend_config const scope = scope_of(c.frontends[0], c.frontends[0].routes[0]);
-    CHECK(scope.certificate_rules.size() == 1);
-    CHECK(scope.certificate_rules[0].location.line == 2);
-    CHECK_FALSE(scope.client_allow_file);
+    tls_scope const scope{c.frontends[0], c.frontends[0].routes[0]};
+    CHECK(scope.certificate_rules().size() == 1);
+    CHECK(scope.certificate_rules()[0].location.line == 2);
+    CHECK_FALSE(scope.own(&frontend_config::client_allow_file));
 }
 
 TEST_CASE("a route's header replaces the one for all")
