@@ -55,14 +55,17 @@
 //   subject churns COUNT                  mutexes that are made, used and destroyed, each at an
 //                                         address of its own
 //   subject unloads LIBRARY MS            a library that locks for so much CPU time, and is
-//   unloaded subject ways MS                       each lock is held for so long while another
-//   thread tries
+//                                         unloaded
+//   subject ways MS                       each lock is held for so long while another thread tries
 //                                         it, waits until a deadline in the past, and waits until
 //                                         it has the lock
 //   subject old-condition TIMES           two threads and a condition of glibc 2.2.5's
 //   subject opens LIBRARY TIMES           a library that is opened while it runs, and locks
 //   subject deadlock MS                   two threads that wait for each other's mutex; it ends
 //                                         after so long
+//   subject unreadable                    asks for a mutex whose owner waits for a lock of which
+//   one
+//                                         half cannot be read meanwhile
 //   subject rare TIMES EVERY BRIEF_US LONG_US
 //                                         a thread holds a mutex so often, briefly; each so many
 //                                         times for long, and another thread waits for that
@@ -900,6 +903,7 @@ constexpr mode modes[]{
     {"old-condition", [](arguments const& words) { old_condition(words.number(2)); }},
     {"opens", [](arguments const& words) { opens(words.text(2), words.number(3)); }},
     {"deadlock", [](arguments const& words) { deadlock(words.number(2)); }},
+    {"unreadable", [](arguments const&) { unreadable(); }},
     {"rare",
      [](arguments const& words) {
          rare(words.number(2), words.number(3), words.number(4), words.number(5));

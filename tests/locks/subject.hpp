@@ -59,6 +59,7 @@ void ways(std::uint64_t ms);
 void old_condition(unsigned times);
 void opens(char const* library, unsigned times);
 void deadlock(std::uint64_t ms);
+void unreadable();
 void rare(unsigned times, unsigned every, std::uint64_t brief_us, std::uint64_t long_us);
 void tries(std::uint64_t ms);
 void gives_up(std::uint64_t ms);

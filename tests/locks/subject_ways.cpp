@@ -1,5 +1,6 @@
 // The subject's modes for the ways to acquire a lock: with a deadline of either clock, without
-// waiting, in a library that is opened at run time, and in a deadlock.
+// waiting, in a library that is opened at run time, and in a deadlock; and for a lock whose memory
+// is gone.
 
 #include "subject.hpp"
 
@@ -14,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,4 +210,36 @@ void subject::deadlock(std::uint64_t ms)
     until_blocked(second, first_of_two);
     pass(ms * 1'000'000);
     std::exit(0);
+}
+
+void subject::unreadable()
+{
+    constexpr std::size_t page = 4096;
+    void* const pages =
+        ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        std::abort();
+    char* const second = static_cast<char*>(pages) + page;
+    std::size_t const owner = offsetof(pthread_rwlock_t, __data.__cur_writer);
+    auto* const lock = reinterpret_cast<pthread_rwlock_t*>(second - owner);
+    ::pthread_rwlock_init(lock, nullptr);
+    ::pthread_rwlock_wrlock(lock);
+    std::atomic<pid_t> waiter = 0;
+    std::thread other{[&] {
+        ::pthread_mutex_lock(&first_of_two);
+        waiter = own_id();
+        waiter.notify_one();
+        ::pthread_rwlock_wrlock(lock);
+        ::pthread_rwlock_unlock(lock);
+        ::pthread_mutex_unlock(&first_of_two);
+    }};
+    waiter.wait(0);
+    until_blocked(waiter, *lock);
+    ::mprotect(second, page, PROT_NONE);
+    timespec const past{};
+    int const timed_out = ::pthread_mutex_timedlock(&first_of_two, &past);
+    ::mprotect(second, page, PROT_READ | PROT_WRITE);
+    ::pthread_rwlock_unlock(lock);
+    other.join();
+    std::printf("{\"timed_out\": %d}\n", timed_out == ETIMEDOUT ? 1 : 0);
 }

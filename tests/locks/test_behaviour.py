@@ -146,6 +146,14 @@ def test_locks_of_a_handler_inside_the_recorder_are_counted(record, apart):
     assert "by signal handlers that interrupted the recorder" in run.text()
 
 
+def test_a_lock_that_cannot_be_read_does_not_end_the_program(record):
+    """As if it were unmapped: a thread waits for it and has the mutex that another one wants."""
+    run = record("unreadable")
+    assert run.ran.returncode == 0
+    assert run.truth == {"timed_out": 1}
+    assert run.report()["deadlocks"] == []
+
+
 def test_an_end_without_exit_handlers_is_an_end(record):
     run = record("leave")
     assert run.ran.returncode == 7

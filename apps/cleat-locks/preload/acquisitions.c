@@ -5,6 +5,7 @@
 #include "cycles.h"
 #include "locks.h"
 #include "orders.h"
+#include "owners.h"
 #include "stacks.h"
 #include "thread_blocks.h"
 #include "trace_file.h"

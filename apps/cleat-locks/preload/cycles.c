@@ -4,7 +4,7 @@
  */
 #include "blocks.h"
 #include "cycles.h"
-#include "unwind.h"
+#include "owners.h"
 
 #include <stddef.h>
 
@@ -13,12 +13,10 @@
 static int32_t next_owner(int32_t tid)
 {
     struct trace_thread const volatile* const holder = find_block(tid);
-    if (!holder || holder->wait_site == 0 || holder->wait_kind > trace_spin)
+    if (!holder || holder->wait_site == 0)
         return 0;
     uint64_t const lock = holder->wait_lock;
-    if (lock == 0 || !is_readable(lock))
-        return 0;
-    int32_t const owner = owner_of((void const*)lock, holder->wait_kind);
+    int32_t const owner = owner_elsewhere(lock, holder->wait_kind);
     return holder->wait_site != 0 && holder->wait_lock == lock ? owner : 0;
 }
 

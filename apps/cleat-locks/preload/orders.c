@@ -1,19 +1,17 @@
 /* What a thread has is found by asking each lock that it has taken before for its owner. So an
  * acquisition needs no list of what is held, which each would have to write.
  */
-#include "cycles.h"
 #include "hash.h"
 #include "orders.h"
+#include "owners.h"
 #include "thread_state.h"
 #include "trace_file.h"
-#include "unwind.h"
 
 #include <stddef.h>
 
 enum
 {
-    places_max = 16, /* where an entry may be */
-    page = 4096
+    places_max = 16 /* where an entry may be */
 };
 
 void know_lock(struct trace_thread* block, struct trace_site const* site)
@@ -46,20 +44,12 @@ void note_orders(struct trace_thread* block, struct trace_site const* site)
     if (self.only_tries || self.known_count == 0 || kind > trace_spin)
         return; /* What does not wait is in no deadlock. */
     unsigned const count = self.known_count < known_max ? self.known_count : known_max;
-    uint64_t readable = 0; /* The number of a page that is. */
     for (unsigned i = 0; i < count; ++i) {
         struct trace_site const* const held = &block->site[self.known[i]];
         struct trace_lock const* const lock = &trace_locks[held->lock];
-        uint64_t const address = lock->address;
-        if (held->lock == site->lock || address == 0 || (lock->flags & trace_group))
+        if (held->lock == site->lock || lock->address == 0 || (lock->flags & trace_group))
             continue;
-        uint64_t const owner_at = address + 24; /* Or before it. */
-        if (address / page != readable && !is_readable(address))
-            continue;
-        readable = address / page;
-        if (owner_at / page != readable && !is_readable(owner_at))
-            continue;
-        if (owner_of((void const*)address, lock->kind) == block->tid)
+        if (is_owner(lock->address, lock->kind, block->tid))
             add_order(block, self.known[i], (uint32_t)(site - block->site));
     }
 }

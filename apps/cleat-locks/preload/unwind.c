@@ -43,9 +43,9 @@ struct row
     int64_t frame_offset;
 };
 
-/* It asks the kernel to change the signal mask in an invalid way (-1): the kernel reads the set
- * first, and returns EFAULT if it cannot. */
-bool is_readable(uintptr_t address)
+/* is_readable asks the kernel whether the word at an address can be read: to change the signal mask
+ * in an invalid way (-1). The kernel reads the set first, and returns EFAULT if it cannot. */
+static bool is_readable(uintptr_t address)
 {
     if (address % 8 != 0 || address < page)
         return false;

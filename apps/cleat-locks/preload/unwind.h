@@ -37,9 +37,6 @@ void unwind_context(struct unwind_frame* frame, void const* context);
 /* unwind_next goes on to the caller's frame; false: there is none, or it cannot be found. */
 bool unwind_next(struct unwind_frame* frame);
 
-/* is_readable asks the kernel whether the word at an address can be read. */
-bool is_readable(uintptr_t address);
-
 /* unwind_here is the frame of the function that calls it: it is always inlined. Registers that a
  * call may change are not in it. */
 static inline __attribute__((always_inline)) void unwind_here(struct unwind_frame* frame)
