@@ -1,11 +1,14 @@
 """Time that threads are off the CPU and that no lock explains: zero is not "nothing waits"."""
 
+import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from recording import SUBJECT, locks
+from deadlines import DEADLINE, eventually
+from recording import BIN, SUBJECT, locks
 
 
 def test_a_futex_of_the_programs_own_is_a_row(record_stepped):
@@ -73,6 +76,34 @@ def test_a_run_that_is_too_short_to_be_sampled_has_the_time_only(record):
     assert "no lock below explains that" in text
     if run.report()["off_cpu"]["samples"] == 0:
         assert "Off the CPU in no recorded wait" not in text
+
+
+def test_a_process_that_has_ended_is_sampled_no_more(tmp_path):
+    """Its number may be another process's by then. Of a sampled process the trace is mapped."""
+    trace = tmp_path / "t.locks"
+    script = f"{SUBJECT} phases; exec cat"
+    command = [BIN / "cleat-locks", "run", "-o", trace, "--", "sh", "-c", script]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*map(str, command)], text=True, **pipes) as run:
+        try:
+            print(1, file=run.stdin, flush=True)
+            assert run.stdout.readline() == "done\n"
+            (pid,) = [
+                each["pid"]
+                for each in json.loads(locks("report", trace, "--json", "-").stdout)["processes"]
+                if each["command"] == f"{SUBJECT} phases"
+            ]
+            child = trace / f"{pid}.trace"
+            maps = Path(f"/proc/{run.pid}/maps")
+            eventually("it is sampled", child.with_suffix(".waits").exists)
+            assert str(child) in maps.read_text()
+            print("no number", file=run.stdin, flush=True)  # It ends.
+            eventually("it is sampled no more", lambda: str(child) not in maps.read_text())
+            off_cpu = json.loads(locks("report", child, "--json", "-").stdout)["off_cpu"]
+            assert "read" in {each["in"] for each in off_cpu["places"]}
+        finally:
+            run.kill()
+            run.communicate(timeout=DEADLINE)
 
 
 def test_a_record_of_waits_that_is_damaged_is_named(record):

@@ -124,24 +124,27 @@ public:
     // The process goes on with another program, which has a trace of its own.
     void end() noexcept { ended_ = true; }
 
-    void sample()
+    // sample looks at each thread, and gives false where the process has ended.
+    bool sample()
     {
-        if (ended_)
-            return;
+        std::error_code ec;
+        fs::directory_iterator threads{fmt::format("/proc/{}/task", pid_), ec};
         heed_window();
+        if (ended_ || ec == std::errc::no_such_file_or_directory)
+            return false;
+        if (ec || paused_)
+            return true;
         std::uint64_t const now = now_ns();
         std::uint64_t const passed = now - std::exchange(last_ns_, now);
         std::set<std::int32_t> const recorded = trace_.recorded_waits();
-        std::error_code ec;
-        for (fs::directory_entry const& each :
-             fs::directory_iterator{fmt::format("/proc/{}/task", pid_), ec}) {
-            std::string const name = each.path().filename().string();
+        for (; !ec && threads != fs::directory_iterator{}; threads.increment(ec)) {
+            std::string const name = threads->path().filename().string();
             std::int32_t tid = 0;
             std::from_chars(name.data(), name.data() + name.size(), tid);
-            sample_thread(tid, each.path().string(), passed, recorded.contains(tid));
+            sample_thread(tid, threads->path().string(), passed, recorded.contains(tid));
         }
-        if (!ec)
-            ++record_.samples;
+        ++record_.samples;
+        return true;
     }
 
     // From now on everything counts.
@@ -185,7 +188,7 @@ private:
             restart();
         }
         edge.replace_extension(edge_extension(window_edge::end));
-        ended_ = fs::exists(edge);
+        paused_ = fs::exists(edge);
     }
 
     void sample_thread(
@@ -227,7 +230,8 @@ private:
 
     int pid_;
     bool ended_ = false;
-    bool begun_ = false; // The window.
+    bool paused_ = false; // The window has ended.
+    bool begun_ = false;  // The window.
     fs::path waits_file_;
     mapped_trace trace_;
     std::uint64_t last_ns_;
@@ -250,24 +254,36 @@ unsigned run_of(fs::path const& trace)
     return run;
 }
 
-// add_new adds the processes whose traces are new. Of one that has run several programs the last
-// one runs.
-void add_new(sampled_processes& all, fs::path const& folder)
+// add_new adds the processes whose traces are not known yet. Of one that has run several programs
+// the last one runs.
+void add_new(sampled_processes& all, std::set<fs::path>& known, fs::path const& folder)
 {
     std::error_code ec;
     for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
         fs::path const& trace = each.path();
-        if (trace.extension() != ".trace" || all.contains(trace))
+        if (trace.extension() != ".trace" || !known.insert(trace).second)
             continue;
         std::string const name = trace.filename().string();
         int pid = 0;
         std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (!fs::exists(fmt::format("/proc/{}/task", pid)))
-            continue;
         sampled_process& made = all.try_emplace(trace, pid, trace).first->second;
         for (auto& [other, process] : all)
             if (process.pid() == pid && run_of(other) != run_of(trace))
                 (run_of(other) < run_of(trace) ? process : made).end();
+    }
+}
+
+// sample_all samples all processes, and drops those that have ended: their numbers may be those of
+// other processes by the next time.
+void sample_all(sampled_processes& all)
+{
+    for (auto each = all.begin(); each != all.end();) {
+        if (each->second.sample()) {
+            ++each;
+            continue;
+        }
+        each->second.write();
+        each = all.erase(each);
     }
 }
 
@@ -276,7 +292,8 @@ void add_new(sampled_processes& all, fs::path const& folder)
 void sample_waits(fs::path const& folder, std::stop_token const& stop)
 {
     sampled_processes all;
-    std::mutex mutex; // house(mutex): for the condition below, which ends the sleep at once
+    std::set<fs::path> known; // Traces, also of processes that have ended.
+    std::mutex mutex;         // house(mutex): for the condition below, which ends the sleep at once
     std::condition_variable_any ended;
     std::unique_lock lock{mutex};
     std::uint64_t took = 0;
@@ -286,12 +303,11 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
             static_cast<std::int64_t>(std::max(period_ns, took * period_parts))};
         std::uint64_t const began = now_ns();
         try {
-            add_new(all, folder);
-            for (auto& [file, process] : all)
-                process.sample();
+            add_new(all, known, folder);
         } catch (fs::filesystem_error const&) {
-            // A process that ends while its threads are listed.
+            // The folder is removed, say, as it is listed.
         }
+        sample_all(all);
         // Written each second, for those who read it while the program runs.
         if (began - written > second_ns) {
             written = began;
@@ -311,10 +327,9 @@ off_cpu_record sample_process(int pid, double seconds)
     process.sample();
     process.restart();
     std::uint64_t const end = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
-    while (now_ns() < end && fs::exists(fmt::format("/proc/{}/task", pid))) {
+    do
         std::this_thread::sleep_for(std::chrono::nanoseconds{period_ns});
-        process.sample();
-    }
+    while (process.sample() && now_ns() < end);
     return process.record();
 }
 
