@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from deadlines import DEADLINE
+from deadlines import DEADLINE, eventually
 from recording import BIN, SUBJECT, Recording, locks
 
 
@@ -20,6 +20,16 @@ class Phases:
             [*map(str, command), "phases"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+
+    @property
+    def pid(self):
+        (trace,) = self.run.trace.glob("*.trace")
+        return int(trace.stem)
+
+    def started(self):
+        """started gives the trace's folder once the program has begun."""
+        self.take(1)
+        return self.run.trace
 
     def take(self, times):
         self.process.stdin.write(f"{times}\n")
@@ -63,6 +73,38 @@ def test_marks_from_outside_begin_and_end_the_window(tmp_path):
         assert "between two marks" in program.run.text()
 
 
+def test_a_second_mark_begins_the_window_anew(tmp_path):
+    with phases(tmp_path) as program:
+        locks("mark", program.started(), "begin")
+        program.take(70)
+        locks("mark", program.run.trace, "end")
+        program.take(500)
+        locks("mark", program.run.trace, "begin")
+        program.take(40)
+        assert program.acquisitions() == 40
+        locks("mark", program.run.trace, "end")
+        program.take(300)
+        program.end()
+        assert program.acquisitions() == 40
+
+
+def test_waits_are_sampled_again_after_a_second_mark(tmp_path):
+    """The program waits for its input all the time."""
+    with phases(tmp_path) as program:
+        waits = program.started() / f"{program.pid}.waits"
+        locks("mark", program.run.trace, "begin")
+        eventually("its waits are sampled", waits.exists)
+        locks("mark", program.run.trace, "end")
+        assert program.run.report()["off_cpu"]["samples"] > 0
+        locks("mark", program.run.trace, "begin")
+        eventually("its waits are sampled again", waits.exists)
+        report = program.run.report()
+        places = report["off_cpu"]["places"]
+        assert "read" in {each["in"] for each in places}
+        # The time before the second mark, and that between the two windows, is no part of it.
+        assert sum(each["ns"] for each in places) <= report["thread_ns"]
+
+
 def test_marks_by_the_program_itself(tmp_path):
     with phases(tmp_path) as program:
         program.take(1000)
@@ -72,6 +114,18 @@ def test_marks_by_the_program_itself(tmp_path):
         program.take(500)
         program.end()
         assert program.acquisitions() == 30
+
+
+def test_a_second_mark_by_the_program_itself_begins_the_window_anew(tmp_path):
+    with phases(tmp_path) as program:
+        program.take(0)
+        program.take(30)
+        program.take(-1)
+        program.take(500)
+        program.take(0)
+        program.take(20)
+        program.end()
+        assert program.acquisitions() == 20
 
 
 def test_a_window_without_an_end_is_until_the_program_ends(tmp_path):

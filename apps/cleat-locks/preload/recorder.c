@@ -118,6 +118,8 @@ EXPORTED void cleat_locks_mark(int ends)
     begin_work();
     int const error = errno;
     note_all_progress();
+    if (!ends)
+        remove_copy(".end"); /* Of an earlier window. */
     copy_trace(ends ? ".end" : ".begin");
     errno = error;
     end_work();

@@ -215,11 +215,24 @@ void shrink_trace(void)
     }
 }
 
+/* name_copy names a copy of the trace, whose extension is not longer. */
+static void name_copy(char* name, char const* extension)
+{
+    strcpy(name, trace_name);
+    strcpy(strrchr(name, '.'), extension);
+}
+
+void remove_copy(char const* extension)
+{
+    char name[sizeof trace_name];
+    name_copy(name, extension);
+    unlink(name);
+}
+
 void copy_trace(char const* extension)
 {
     char name[sizeof trace_name];
-    strcpy(name, trace_name);
-    strcpy(strrchr(name, '.'), extension); /* It is not longer. */
+    name_copy(name, extension);
     int const from = trace_descriptor();
     int const to = from < 0 ? -1 : open_file(name, O_RDWR | O_CREAT | O_TRUNC);
     if (to < 0)

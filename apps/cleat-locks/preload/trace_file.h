@@ -28,6 +28,9 @@ void shrink_trace(void);
 /* copy_trace copies the trace as it is, into a file beside it with this extension. */
 void copy_trace(char const* extension);
 
+/* remove_copy removes such a copy, if there is one. */
+void remove_copy(char const* extension);
+
 /* map_block maps the block of a number, from 0; NULL: there is no room. */
 struct trace_thread* map_block(uint32_t number);
 

@@ -144,12 +144,16 @@ public:
             sample_thread(tid, threads->path().string(), passed, recorded.contains(tid));
         }
         ++record_.samples;
+        if (std::exchange(anew_, false))
+            restart();
         return true;
     }
 
-    // From now on everything counts.
+    // From now on everything counts, and nothing from before.
     void restart()
     {
+        std::error_code ec;
+        fs::remove(waits_file_, ec);
         record_ = {};
         waits_.clear();
         no_core_before_ = no_core_;
@@ -167,8 +171,11 @@ public:
         return made;
     }
 
-    void write() const
+    void write()
     {
+        heed_window();
+        if (anew_)
+            restart();
         if (record_.samples == 0)
             return;
         fs::path const fresh = waits_file_.string() + ".new";
@@ -178,17 +185,17 @@ public:
     }
 
 private:
-    // The window's samples alone count: see window.hpp.
+    // The window's samples alone count: see window.hpp. A mark may begin it again.
     void heed_window()
     {
+        std::error_code ec;
         fs::path edge = waits_file_;
-        edge.replace_extension(edge_extension(window_edge::begin));
-        if (!begun_ && fs::exists(edge)) {
-            begun_ = true;
-            restart();
-        }
         edge.replace_extension(edge_extension(window_edge::end));
-        paused_ = fs::exists(edge);
+        paused_ = fs::exists(edge, ec);
+        edge.replace_extension(edge_extension(window_edge::begin));
+        fs::file_time_type const begun = fs::last_write_time(edge, ec);
+        if (!ec && std::exchange(begun_, begun) != begun)
+            anew_ = true;
     }
 
     void sample_thread(
@@ -230,8 +237,9 @@ private:
 
     int pid_;
     bool ended_ = false;
-    bool paused_ = false; // The window has ended.
-    bool begun_ = false;  // The window.
+    bool paused_ = false;                     // The window has ended.
+    bool anew_ = false;                       // The window has begun since the last sample.
+    std::optional<fs::file_time_type> begun_; // The window, by the mark's file.
     fs::path waits_file_;
     mapped_trace trace_;
     std::uint64_t last_ns_;

@@ -180,9 +180,15 @@ std::size_t mark(fs::path const& folder, window_edge edge)
     for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
         if (each.path().extension() != ".trace")
             continue;
-        fs::path copy = each.path();
-        copy.replace_extension(edge_extension(edge));
-        copy_trace(each.path(), copy);
+        auto const beside = [&](std::string_view extension) {
+            return fs::path{each.path()}.replace_extension(extension);
+        };
+        // A window that begins anew has no end yet, and what was sampled before is no part of it.
+        if (edge == window_edge::begin) {
+            fs::remove(beside(edge_extension(window_edge::end)));
+            fs::remove(beside(".waits"));
+        }
+        copy_trace(each.path(), beside(edge_extension(edge)));
         ++count;
     }
     if (ec || count == 0)
