@@ -318,6 +318,7 @@ void subject::unseen(std::uint64_t ms)
         std::abort();
     std::thread at_barrier{[&] { wait_at_barrier(barrier); }};
     std::thread at_pipe{[&] {
+        ::pthread_setname_np(::pthread_self(), "caf\xe9"); // Latin-1.
         char byte = 0;
         static_cast<void>(!::read(ends[0], &byte, 1));
     }};

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deadlines import DEADLINE, eventually
-from recording import BIN, SUBJECT, locks
+from recording import BIN, LIBRARY, SUBJECT, locks
 
 
 def test_a_futex_of_the_programs_own_is_a_row(record_stepped):
@@ -50,6 +50,15 @@ def test_what_a_thread_waits_in_outside_of_recorded_functions(record):
     assert float(line.split()[0]) > 80
     assert re.search(r"in: .*futexes that were not recorded", text)
     assert "Off the CPU in no recorded wait" in text
+
+
+def test_names_of_threads_and_locks_that_are_no_text(record):
+    """Both are Latin-1: a thread's name, and that of a mutex in a library."""
+    places = record("unseen", 300).report()["off_cpu"]["places"]
+    assert {each["thread"] for each in places if each["in"] == "read"} == {"caf\ufffd"}
+    run = record("opens", LIBRARY, 10)
+    assert run.lock("mutex_of_caf\ufffd")["acquisitions"] == 2
+    assert "mutex_of_caf\ufffd" in run.text()
 
 
 def test_recorded_waits_are_not_sampled_once_more(record):

@@ -4,6 +4,7 @@
 #include "report/quantities.hpp"
 #include "report/sample_waits.hpp"
 #include "report/trace.hpp"
+#include "report/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -52,8 +53,8 @@ traced_process process_of(int pid, off_cpu_record const& record)
 {
     traced_process made;
     made.pid = pid;
-    made.program = proc_text(pid, "comm");
-    made.arguments.push_back(proc_text(pid, "cmdline"));
+    made.program = in_utf8(proc_text(pid, "comm"));
+    made.arguments.push_back(in_utf8(proc_text(pid, "cmdline")));
     std::ranges::replace(made.arguments.back(), '\0', ' ');
     made.ended_ns = made.ended_realtime_ns = ~std::uint64_t{0};
     made.maps = proc_text(pid, "maps");

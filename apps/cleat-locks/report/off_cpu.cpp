@@ -1,4 +1,5 @@
 #include "report/off_cpu.hpp"
+#include "report/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -87,7 +88,7 @@ Number parsed_or_throw(std::string_view text)
 {
     std::optional<Number> const found = parsed<Number>(text);
     if (!found)
-        throw std::runtime_error{fmt::format("\"{}\" is no number", text)};
+        throw std::runtime_error{fmt::format("\"{}\" is no number", in_utf8(text))};
     return *found;
 }
 
@@ -100,7 +101,7 @@ off_cpu_wait parse_wait(std::string_view line)
     made.code = parsed_or_throw<std::uint64_t>(next_word(line));
     made.ns = parsed_or_throw<std::uint64_t>(next_word(line));
     made.samples = parsed_or_throw<std::uint64_t>(next_word(line));
-    made.thread = line; // A name may have spaces.
+    made.thread = in_utf8(line); // A name may have spaces.
     return made;
 }
 
@@ -127,7 +128,7 @@ off_cpu_record parse_off_cpu(std::string_view text)
     made.samples = parsed_or_throw<std::uint64_t>(next_word(totals));
     made.sampled_ns = parsed_or_throw<std::uint64_t>(next_word(totals));
     made.no_core_ns = parsed_or_throw<std::uint64_t>(next_word(totals));
-    made.not_sampled = totals;
+    made.not_sampled = in_utf8(totals);
     while (!text.empty())
         made.waits.push_back(parse_wait(next_word(text, '\n')));
     return made;

@@ -54,6 +54,13 @@ TEST_CASE("a record is read as it was written")
     CHECK(found.waits == made.waits);
 }
 
+TEST_CASE("a thread's name that is no UTF-8 has replacement characters")
+{
+    off_cpu_record const found =
+        parse_off_cpu("cleat-locks waits 1\n1 2 3 \n12 0 0 0 5 1 caf\xe9\n");
+    CHECK(found.waits.at(0).thread == "caf\xef\xbf\xbd");
+}
+
 TEST_CASE("a record that is cut or damaged says where")
 {
     CHECK_THROWS_WITH_AS(

@@ -3,6 +3,7 @@
 #include "report/profile.hpp"
 #include "report/quantities.hpp"
 #include "report/symbols.hpp"
+#include "report/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -143,7 +144,7 @@ std::vector<std::string> changed_files(traced_process const& process)
         auto const changed = static_cast<std::uint64_t>(about.st_ctim.tv_sec) * 1'000'000'000 +
                              static_cast<std::uint64_t>(about.st_ctim.tv_nsec);
         if (!there || changed > process.ended_realtime_ns)
-            found.push_back(each);
+            found.push_back(in_utf8(each));
     }
     return found;
 }

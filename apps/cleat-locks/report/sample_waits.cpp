@@ -1,6 +1,7 @@
 #include "report/off_cpu.hpp"
 #include "report/sample_waits.hpp"
 #include "report/trace.hpp"
+#include "report/utf8.hpp"
 #include "report/window.hpp"
 
 #include <fmt/format.h>
@@ -219,6 +220,7 @@ private:
         if (wait.samples == 0) {
             wait = {tid, "", place.call, place.address, place.code, 0, 0};
             std::getline(std::ifstream{folder + "/comm"}, wait.thread);
+            wait.thread = in_utf8(wait.thread);
         }
         wait.ns += passed;
         ++wait.samples;

@@ -1,4 +1,5 @@
 #include "report/symbols.hpp"
+#include "report/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -40,17 +41,17 @@ std::string readable(char const* name)
         return {};
     // Another beginning is a C name, which would be demangled as a type: "m" is unsigned long.
     if (!std::string_view{name}.starts_with("_Z"))
-        return name;
+        return in_utf8(name);
     int status = 0;
     std::unique_ptr<char, decltype(&std::free)> const made{
         abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free};
-    return status == 0 && made ? made.get() : name;
+    return in_utf8(status == 0 && made ? made.get() : name);
 }
 
 std::string last_part(std::string_view path)
 {
     std::size_t const slash = path.rfind('/');
-    return std::string{slash == std::string_view::npos ? path : path.substr(slash + 1)};
+    return in_utf8(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
 // name_of is the name of a function's entry: the linker's, demangled, or that of the source.
@@ -61,7 +62,7 @@ std::string die_name(Dwarf_Die* die)
         if (Dwarf_Attribute* const found = dwarf_attr_integrate(die, name, &room))
             return readable(dwarf_formstring(found));
     char const* const name = dwarf_diename(die);
-    return name ? name : "";
+    return name ? in_utf8(name) : "";
 }
 
 // call_site says where an inlined function was called, which is its caller's line.

@@ -1,11 +1,11 @@
 #include "report/symbols.hpp"
 #include "report/trace.hpp"
+#include "report/utf8.hpp"
 #include "report/window.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -50,34 +50,6 @@ T read_at(std::string_view bytes, std::size_t offset)
     T value;
     std::memcpy(&value, bytes.data() + offset, sizeof value);
     return value;
-}
-
-// in_utf8 is a name by a program or the kernel, with U+FFFD for bytes that are no UTF-8: names may
-// have any bytes, and may be cut within a character.
-std::string in_utf8(std::string_view bytes)
-{
-    constexpr std::array<unsigned char, 4> beginnings{0x00, 0xc0, 0xe0, 0xf0};
-    constexpr std::array<unsigned char, 4> masks{0x80, 0xe0, 0xf0, 0xf8};
-    constexpr std::array<char32_t, 4> least{0, 0x80, 0x800, 0x1'0000};
-    std::string made;
-    while (!bytes.empty()) {
-        auto const first = static_cast<unsigned char>(bytes.front());
-        std::size_t size = 0;
-        while (size < 4 && (first & masks[size]) != beginnings[size])
-            ++size;
-        bool good = size < 4 && bytes.size() > size;
-        char32_t character = good ? first & static_cast<unsigned char>(~masks[size]) : 0;
-        for (std::size_t i = 1; good && i <= size; ++i) {
-            auto const next = static_cast<unsigned char>(bytes[i]);
-            good = (next & 0xc0) == 0x80;
-            character = character << 6 | (next & 0x3f);
-        }
-        good = good && character >= least[size] && character <= 0x10'ffff &&
-               (character < 0xd800 || character > 0xdfff);
-        made.append(good ? bytes.substr(0, size + 1) : std::string_view{"\xef\xbf\xbd"});
-        bytes.remove_prefix(good ? size + 1 : 1);
-    }
-    return made;
 }
 
 std::vector<traced_stack> read_stacks(trace_thread const& block)
@@ -184,7 +156,7 @@ traced_process empty_process(fs::path const& file, std::string_view why)
 {
     traced_process made;
     made.file = file;
-    made.program = fmt::format("({}: {})", why, file.filename().string());
+    made.program = fmt::format("({}: {})", why, in_utf8(file.filename().string()));
     std::from_chars(
         file.filename().c_str(), file.filename().c_str() + file.filename().string().size(),
         made.pid);
