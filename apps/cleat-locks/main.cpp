@@ -35,10 +35,10 @@ profile read(trace_selection const& selection)
     profile found = make_profile(read_trace(selection.trace), selection.pid);
     // On standard error, for not every output has room for it, and each is misleading without it.
     for (process_note const& each : found.processes)
-        if (each.blocks_cut > 0)
-            complain(
-                "cleat-locks: {}: process {}: {}\n", selection.trace.string(), each.pid,
-                cut_short(each));
+        for (std::string const& said : {cut_short(each), lost_text(each)})
+            if (!said.empty())
+                complain(
+                    "cleat-locks: {}: process {}: {}\n", selection.trace.string(), each.pid, said);
     if (std::string const said = changed_text(found); !said.empty())
         complain("cleat-locks: {}: {}\n", selection.trace.string(), said);
     return found;

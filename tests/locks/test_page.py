@@ -5,13 +5,16 @@ import json
 import math
 import os
 import re
+import resource
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from recording import ROOT, STEPPED, SUBJECT, Recording, locks
+from deadlines import DEADLINE
+from recording import BIN, ROOT, STEPPED, SUBJECT, Recording, locks
 
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
@@ -377,6 +380,67 @@ def test_what_cannot_be_drawn_is_said(shown, priced, tmp_path, change, said):
     assert shown.log("browser") == []
     assert said in words(shown, ".verdict")
     assert shown.run("return document.querySelectorAll('.bound, .level').length") == 0
+
+
+def test_a_process_of_which_a_part_is_missing_has_not_taken_no_lock(shown, tmp_path):
+    run = Recording(tmp_path, [SUBJECT, "fork"], [])
+    first, second = run.report()["processes"]
+    file = run.trace / f"{second['pid']}.trace"
+    os.truncate(file, file.stat().st_size - 4096)
+    locks("html", run.trace, "-o", tmp_path / "page.html")
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    text = words(shown)
+    assert "took no lock" not in text
+    assert f"process {second['pid']}" in text
+    assert "thread records is missing" in text
+
+
+def test_what_found_no_room_is_beside_the_totals(shown, tmp_path):
+    """A file may be no larger than the trace of one thread: there is no room for the others."""
+    run = Recording(tmp_path, [SUBJECT, "holds", 2, 10, 100], [])
+    (file,) = run.trace.glob("*.trace")
+    blocks = run.report()["processes"][0]["blocks"]
+    assert blocks == 3
+
+    with file.open("rb") as opened:
+        header = opened.read(24)
+    block = int.from_bytes(header[20:24], sys.byteorder)  # trace_header::thread_size
+
+    def limit() -> None:
+        most = file.stat().st_size - (blocks - 1) * block
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+    program = [SUBJECT, "holds", 2, 10, 100]
+    command = [BIN / "cleat-locks", "run", "-o", tmp_path / "t", "--", *program]
+    subprocess.run(
+        [*map(str, command)], check=True, capture_output=True, timeout=DEADLINE, preexec_fn=limit
+    )
+    ran = locks("html", tmp_path / "t", "-o", tmp_path / "page.html")
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    said = "2 acquisitions, stacks or threads found no room, and are in no figure"
+    assert said in ran.stderr
+    text = words(shown)
+    assert said in text
+    totals, stacks = text.index("of CPU time on reference counts"), text.index("Call stacks")
+    assert totals < text.index(said) < stacks
+
+
+def test_names_and_samples_that_are_missing_are_said_to_be(shown, tmp_path):
+    run = Recording(tmp_path, [SUBJECT, "unseen", 200], [])
+    (maps,), (waits,) = run.trace.glob("*.maps"), run.trace.glob("*.waits")
+    maps.unlink()
+    waits.write_text("cleat-locks waits 1\nmany\n")
+    locks("html", run.trace, "-o", tmp_path / "page.html")
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    text = words(shown)
+    assert f"{maps.name} is missing, so its functions have no names" in text
+    assert f'Not sampled: {waits.name}: "many" is no number' in text
 
 
 def test_a_trace_that_was_cut_is_said_to_be_that(shown, tmp_path):

@@ -25,12 +25,12 @@
             el('span', {}, words),
         );
 
-    const tookNoLock = (each) =>
-        profile.processes.length > 1 && each.acquisitions === 0 && each.threads > 0 && !each.runs;
+    const tookNoLock = (each) => profile.processes.length > 1 && each.took_no_lock;
 
     const withoutLocks = () => {
         const count = profile.processes.filter(tookNoLock).length;
-        return count > 0 ? [el('p', {}, `${units.count(count)} processes took no lock.`)] : [];
+        const words = `${units.count(count)} ${count === 1 ? 'process' : 'processes'} took no lock.`;
+        return count > 0 ? [el('p', {}, words)] : [];
     };
 
     const head = () => [
@@ -43,12 +43,13 @@
                 el('code', {}, each.command),
                 ` · process ${each.pid}, ${each.threads} threads, ${units.lived(each)}`,
                 each.end ? `, ${each.end}` : '',
-                each.lost > 0 ? ` · ${units.count(each.lost)} found no room` : '',
+                each.map_missing
+                    ? ` · ${each.pid}.maps is missing, so its functions have no names`
+                    : '',
                 each.blocks_cut > 0
                     ? ` · the trace is cut short: ${each.blocks_cut} of its ${each.blocks} ` +
                           `thread records ${each.blocks_cut === 1 ? 'is' : 'are'} missing`
                     : '',
-                each.nested > 0 ? ` · ${units.count(each.nested)} inside the recorder` : '',
             ),
         ),
         el(
@@ -67,6 +68,7 @@
             ),
         ),
         el('p', {}, offCpu()),
+        ...profile.off_cpu.not_sampled.map((why) => el('p', {}, `Not sampled: ${why}`)),
         ...caveats().map((words) => el('p', {}, words)),
     ];
 
@@ -79,9 +81,21 @@
         );
     };
 
+    // What found no room, or was left out, is in no figure.
+    const missing = ({ pid, lost, nested }) => {
+        const said = [];
+        if (lost > 0) said.push(`${units.count(lost)} acquisitions, stacks or threads found no room`);
+        if (nested > 0)
+            said.push(
+                `${units.count(nested)} acquisitions were made by signal handlers that interrupted ` +
+                    'the recorder',
+            );
+        return said.map((each) => `Process ${pid}: ${each}, and are in no figure.`);
+    };
+
     // Limits of the shares.
     const caveats = () => {
-        const said = [];
+        const said = profile.processes.flatMap(missing);
         if (profile.cpu_hz === 0)
             said.push('CPU time was not sampled: the last two are unknown (run without --no-cpu).');
         else if (profile.total.cpu_samples < 100)
@@ -183,7 +197,11 @@
         ),
         section(
             'Who held it while others waited',
-            'The time that a thread waited while another one held the lock, and where that one had taken it.',
+            'The time that a thread waited while another one held the lock, and where that one had ' +
+                'taken it.' +
+                (profile.waits_for_lost > 0
+                    ? ` ${units.count(profile.waits_for_lost)} waits found no room here.`
+                    : ''),
             tables.waitsFor(profile),
         ),
         section(

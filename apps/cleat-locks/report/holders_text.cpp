@@ -80,9 +80,13 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
     for (holder_wait const& each : recorded.waits_for)
         attributed += each.ns;
     std::string text = fmt::format(
-        "\nWho held it while others waited: {} of {} blocked\n{:>9} {:>8} {:>9}\n",
+        "\nWho held it while others waited: {} of {} blocked{}\n{:>9} {:>8} {:>9}\n",
         time_text(static_cast<double>(attributed)),
-        time_text(static_cast<double>(recorded.total.blocked_ns)), "waited", "waits", "longest");
+        time_text(static_cast<double>(recorded.total.blocked_ns)),
+        recorded.waits_for_lost > 0
+            ? fmt::format("; {} waits found no room here", recorded.waits_for_lost)
+            : "",
+        "waited", "waits", "longest");
     std::size_t const count = std::min(recorded.waits_for.size(), most);
     std::size_t with_stacks = std::min(count, waits_with_stacks);
     output const end = std::back_inserter(text);

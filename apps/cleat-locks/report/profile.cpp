@@ -204,6 +204,7 @@ public:
                 acquisitions += site.acquisitions + site.failed + (site.wait_ns > 0 ? 1 : 0);
             add(each, process, locks, names);
             lost += each.sites_lost + each.stacks_lost;
+            profile_.waits_for_lost += each.waits_for_lost;
             nested += each.nested;
         }
         add_holders(profile_, process, locks, counted_in_, names);

@@ -135,6 +135,13 @@ struct process_note
     std::uint64_t acquisitions = 0; ///< With failed tries.
     bool window = false;            ///< A part of its recording, between two marks.
     bool no_map = false;            ///< Its memory map is missing, so its functions have no names.
+
+    /// took_no_lock says that it has nothing to show. It has ended, and its record has no gaps.
+    [[nodiscard]] bool took_no_lock() const noexcept
+    {
+        return acquisitions == 0 && threads > 0 && blocks_cut == 0 && lost == 0 && nested == 0 &&
+               !runs;
+    }
 };
 
 /// thread_name names a thread of a process.
@@ -245,6 +252,7 @@ struct profile
     std::vector<thread_share> threads;
     std::vector<unended_wait> unended_waits; ///< The longest first.
     std::vector<holder_wait> waits_for;      ///< The longest first.
+    std::uint64_t waits_for_lost = 0;        ///< Waits that found no room there.
     std::vector<deadlock> deadlocks;
     std::vector<inversion> inversions;
     std::vector<off_cpu_place> off_cpu; ///< The longest first.

@@ -1,4 +1,5 @@
 #include "report/profile.hpp"
+#include "report/window.hpp"
 
 #include <doctest/doctest.h>
 
@@ -133,6 +134,32 @@ TEST_CASE("a process that is not there is an error with its number")
     CHECK_THROWS_WITH_AS(
         static_cast<void>(make_profile({group_and_member(1)}, 8)),
         "process 8 has left no trace here", std::runtime_error);
+}
+
+TEST_CASE("a process has taken no lock where its record has no gaps")
+{
+    traced_process made;
+    made.thread_count = 1;
+    CHECK(make_profile({made}).processes.at(0).took_no_lock());
+    made.slots_lost = 1;
+    CHECK_FALSE(make_profile({made}).processes.at(0).took_no_lock());
+}
+
+TEST_CASE("what found no room before the window is no part of it")
+{
+    traced_process whole;
+    whole.slots_lost = 5;
+    whole.threads.emplace_back();
+    whole.threads[0].sites_lost = 7;
+    whole.threads[0].waits_for_lost = 9;
+    traced_process before = whole;
+    before.slots_lost = 4;
+    before.threads[0].sites_lost = 5;
+    before.threads[0].waits_for_lost = 6;
+    subtract(whole, before);
+    profile const found = make_profile({whole});
+    CHECK(found.processes.at(0).lost == 3);
+    CHECK(found.waits_for_lost == 3);
 }
 
 TEST_CASE("shares of nothing are nothing")

@@ -95,6 +95,7 @@ json::array processes_json(profile const& recorded)
             {"blocks", each.blocks},
             {"blocks_cut", each.blocks_cut},
             {"acquisitions", each.acquisitions},
+            {"took_no_lock", each.took_no_lock()},
             {"window", each.window},
             {"map_missing", each.no_map}});
     return processes;
@@ -245,6 +246,7 @@ json::object to_json(profile const& recorded)
         {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
         {"deadlocks", deadlocks_json(recorded)},
         {"waits_for", each_json(recorded.waits_for)},
+        {"waits_for_lost", recorded.waits_for_lost},
         {"inversions", each_json(recorded.inversions)},
         {"off_cpu", off_cpu_json(recorded)},
         {"functions", json::array(recorded.functions.begin(), recorded.functions.end())},

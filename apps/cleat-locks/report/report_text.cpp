@@ -53,11 +53,7 @@ void put_shares(output text, profile const& recorded)
         fmt::format_to(text, "{}\n", said);
     for (process_note const& each : recorded.processes)
         if (each.lost > 0)
-            fmt::format_to(
-                text,
-                "Process {}: {} acquisitions, stacks or threads found no room and are not in "
-                "it.\n",
-                each.pid, each.lost);
+            fmt::format_to(text, "Process {}: {}\n", each.pid, lost_text(each));
 }
 
 std::string threads_of(lock const& l)
@@ -286,19 +282,12 @@ void put_unseen(output text, profile const& recorded)
             fmt::format_to(
                 text,
                 "Process {}: {} acquisitions by signal handlers that interrupted the recorder are "
-                "not in it.\n",
+                "in no figure.\n",
                 each.pid, each.nested);
     if (!recorded.interruptions)
         fmt::format_to(
             text, "Which holds were interrupted is not known: where threads are more than cores, "
                   "held has time\nwithout a core in it.\n");
-}
-
-// took_no_lock says that a process has nothing to show. A trace that cannot be read has a line.
-bool took_no_lock(process_note const& process)
-{
-    return process.acquisitions == 0 && process.threads > 0 && process.blocks_cut == 0 &&
-           !process.runs;
 }
 
 // program_of is the program's name without its folder and arguments.
@@ -350,6 +339,14 @@ std::string cut_short(process_note const& process)
         process.blocks, process.blocks_cut == 1 ? "is" : "are");
 }
 
+std::string lost_text(process_note const& process)
+{
+    if (process.lost == 0)
+        return {};
+    return fmt::format(
+        "{} acquisitions, stacks or threads found no room, and are in no figure", process.lost);
+}
+
 std::string changed_text(profile const& recorded)
 {
     constexpr std::size_t shown_max = 3;
@@ -386,7 +383,7 @@ std::string heading_text(profile const& recorded)
     std::string text;
     std::map<std::string, std::size_t> without_locks; // By program.
     for (process_note const& each : recorded.processes) {
-        if (recorded.processes.size() > 1 && took_no_lock(each)) {
+        if (recorded.processes.size() > 1 && each.took_no_lock()) {
             ++without_locks[program_of(each)];
             continue;
         }

@@ -21,6 +21,9 @@ namespace cleat::locks {
 /// cut_short says how much of a process is missing since its file was cut; empty: it is complete.
 [[nodiscard]] std::string cut_short(process_note const& process);
 
+/// lost_text says how much of a process found no room in its trace; empty: all of it did.
+[[nodiscard]] std::string lost_text(process_note const& process);
+
 /// changed_text names files that have changed since the recording, in one line; empty: none.
 [[nodiscard]] std::string changed_text(profile const& recorded);
 

@@ -161,6 +161,9 @@ void subtract_thread(traced_thread& whole, traced_thread const& before)
     less(whole.samples, before.samples);
     less(whole.samples_own, before.samples_own);
     less(whole.nested, before.nested);
+    less(whole.sites_lost, before.sites_lost);
+    less(whole.stacks_lost, before.stacks_lost);
+    less(whole.waits_for_lost, before.waits_for_lost);
     subtract_sites(whole, before);
     subtract_stacks(whole, before);
     subtract_waits(whole, before);
@@ -223,6 +226,7 @@ void subtract(traced_process& whole, traced_process const& before)
 {
     whole.began_ns = std::max(whole.began_ns, before.ended_ns);
     whole.ended_ns = std::max(whole.ended_ns, whole.began_ns);
+    less(whole.slots_lost, before.slots_lost); // A thread without room stays without it.
     for (traced_thread& each : whole.threads) {
         auto const found = std::ranges::find(before.threads, each.number, &traced_thread::number);
         if (found != before.threads.end())
