@@ -3,6 +3,7 @@
 #include "report/sample_waits.hpp"
 #include "report/shrink.hpp"
 #include "report/trace.hpp"
+#include "report/trace_files.hpp"
 #include "standard_error.hpp"
 
 #include <fmt/format.h>
@@ -331,11 +332,8 @@ int run_traced(run_request const& request)
         throw;
     }
     shrink_ended(folder);
-    bool const recorded =
-        std::ranges::any_of(fs::directory_iterator{folder}, [](fs::directory_entry const& each) {
-            return each.path().extension() == ".trace";
-        });
-    if (!recorded) {
+    std::error_code unreadable;
+    if (trace_files(folder, unreadable).empty()) {
         std::string const nothing = why_nothing(*program, folder);
         std::error_code ec;
         fs::remove(folder, ec);

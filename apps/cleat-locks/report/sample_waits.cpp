@@ -1,6 +1,7 @@
 #include "report/off_cpu.hpp"
 #include "report/sample_waits.hpp"
 #include "report/trace.hpp"
+#include "report/trace_files.hpp"
 #include "report/utf8.hpp"
 #include "report/window.hpp"
 
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -115,12 +115,9 @@ class sampled_process
 {
 public:
     sampled_process(int pid, fs::path const& trace)
-        : pid_{pid}, waits_file_{trace}, trace_{trace}, last_ns_{now_ns()}
+        : pid_{pid}, waits_file_{beside(trace, ".waits")}, trace_{trace}, last_ns_{now_ns()}
     {
-        waits_file_.replace_extension(".waits");
     }
-
-    [[nodiscard]] int pid() const noexcept { return pid_; }
 
     // The process goes on with another program, which has a trace of its own.
     void end() noexcept { ended_ = true; }
@@ -190,11 +187,9 @@ private:
     void heed_window()
     {
         std::error_code ec;
-        fs::path edge = waits_file_;
-        edge.replace_extension(edge_extension(window_edge::end));
-        paused_ = fs::exists(edge, ec);
-        edge.replace_extension(edge_extension(window_edge::begin));
-        fs::file_time_type const begun = fs::last_write_time(edge, ec);
+        paused_ = fs::exists(beside(waits_file_, edge_extension(window_edge::end)), ec);
+        fs::file_time_type const begun =
+            fs::last_write_time(beside(waits_file_, edge_extension(window_edge::begin)), ec);
         if (!ec && std::exchange(begun_, begun) != begun)
             anew_ = true;
     }
@@ -253,33 +248,21 @@ private:
 
 using sampled_processes = std::map<fs::path, sampled_process>;
 
-// run_of is the number of a program that a process ran: 1 of PID.trace, 2 of PID.2.trace.
-unsigned run_of(fs::path const& trace)
-{
-    std::string const name = trace.stem().string();
-    std::size_t const dot = std::min(name.find('.'), name.size());
-    unsigned run = 1;
-    if (dot < name.size())
-        std::from_chars(name.data() + dot + 1, name.data() + name.size(), run);
-    return run;
-}
-
 // add_new adds the processes whose traces are not known yet. Of one that has run several programs
 // the last one runs.
 void add_new(sampled_processes& all, std::set<fs::path>& known, fs::path const& folder)
 {
     std::error_code ec;
-    for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
-        fs::path const& trace = each.path();
-        if (trace.extension() != ".trace" || !known.insert(trace).second)
+    for (fs::path const& trace : trace_files(folder, ec)) {
+        if (!known.insert(trace).second)
             continue;
-        std::string const name = trace.filename().string();
-        int pid = 0;
-        std::from_chars(name.data(), name.data() + name.size(), pid);
+        auto const [pid, run] = parse_trace_name(trace);
         sampled_process& made = all.try_emplace(trace, pid, trace).first->second;
-        for (auto& [other, process] : all)
-            if (process.pid() == pid && run_of(other) != run_of(trace))
-                (run_of(other) < run_of(trace) ? process : made).end();
+        for (auto& [other, process] : all) {
+            trace_name const beside = parse_trace_name(other);
+            if (beside.pid == pid && beside.run != run)
+                (beside.run < run ? process : made).end();
+        }
     }
 }
 
@@ -312,11 +295,7 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
         auto const pause = std::chrono::nanoseconds{
             static_cast<std::int64_t>(std::max(period_ns, took * period_parts))};
         std::uint64_t const began = now_ns();
-        try {
-            add_new(all, known, folder);
-        } catch (fs::filesystem_error const&) {
-            // The folder is removed, say, as it is listed.
-        }
+        add_new(all, known, folder);
         sample_all(all);
         // Written each second, for those who read it while the program runs.
         if (began - written > second_ns) {

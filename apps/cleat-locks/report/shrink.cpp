@@ -1,9 +1,8 @@
 #include "report/shrink.hpp"
+#include "report/trace_files.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <string>
 #include <system_error>
 
 #include <fcntl.h>
@@ -37,13 +36,10 @@ void give_back(int file)
 void shrink_ended(fs::path const& folder)
 {
     std::error_code ec;
-    for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
-        std::string const name = each.path().filename().string();
-        int pid = 0;
-        std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (each.path().extension() != ".trace" || fs::exists(fmt::format("/proc/{}", pid)))
+    for (fs::path const& each : trace_files(folder, ec)) {
+        if (fs::exists(fmt::format("/proc/{}", parse_trace_name(each).pid)))
             continue;
-        int const file = ::open(each.path().c_str(), O_RDWR | O_CLOEXEC);
+        int const file = ::open(each.c_str(), O_RDWR | O_CLOEXEC);
         if (file < 0)
             continue;
         give_back(file);

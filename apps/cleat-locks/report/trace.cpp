@@ -1,5 +1,6 @@
 #include "report/symbols.hpp"
 #include "report/trace.hpp"
+#include "report/trace_files.hpp"
 #include "report/utf8.hpp"
 #include "report/window.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -157,9 +157,7 @@ traced_process empty_process(fs::path const& file, std::string_view why)
     traced_process made;
     made.file = file;
     made.program = fmt::format("({}: {})", why, in_utf8(file.filename().string()));
-    std::from_chars(
-        file.filename().c_str(), file.filename().c_str() + file.filename().string().size(),
-        made.pid);
+    made.pid = parse_trace_name(file).pid;
     return made;
 }
 
@@ -203,12 +201,8 @@ std::optional<trace_header> read_header(fs::path const& file)
 // PID.trace.
 fs::path next_trace(fs::path const& file)
 {
-    std::string const name = file.stem().string();
-    std::size_t const dot = std::min(name.find('.'), name.size());
-    unsigned run = 1;
-    if (dot < name.size())
-        std::from_chars(name.data() + dot + 1, name.data() + name.size(), run);
-    return file.parent_path() / fmt::format("{}.{}.trace", name.substr(0, dot), run + 1);
+    auto const [pid, run] = parse_trace_name(file);
+    return file.parent_path() / fmt::format("{}.{}.trace", pid, run + 1);
 }
 
 // A process that runs has its trace mapped. Its number alone is no proof: another process may have
@@ -297,8 +291,7 @@ void add_blocks(traced_process& found, trace_header const& header, std::string_v
 // read_maps gives the memory map beside a trace, with the earlier ones; empty: there is none.
 std::string read_maps(fs::path const& file)
 {
-    fs::path name = file;
-    name.replace_extension(".maps");
+    fs::path const name = beside(file, ".maps");
     std::string maps = fs::exists(name) ? contents(name) : "";
     // Earlier maps are numbered upwards.
     std::vector<std::string> older;
@@ -316,8 +309,7 @@ std::string read_maps(fs::path const& file)
 // read_off_cpu gives the samples of waits beside a trace.
 off_cpu_record read_off_cpu(fs::path const& file)
 {
-    fs::path name = file;
-    name.replace_extension(".waits");
+    fs::path const name = beside(file, ".waits");
     off_cpu_record found;
     if (!fs::exists(name))
         return found;
@@ -357,10 +349,8 @@ traced_process read_counts(fs::path const& file)
 
 traced_process read_one(fs::path const& file)
 {
-    fs::path begin = file;
-    begin.replace_extension(edge_extension(window_edge::begin));
-    fs::path end = file;
-    end.replace_extension(edge_extension(window_edge::end));
+    fs::path const begin = beside(file, edge_extension(window_edge::begin));
+    fs::path const end = beside(file, edge_extension(window_edge::end));
     bool const ends = fs::exists(end);
     traced_process found = read_counts(ends ? end : file);
     found.file = file;
@@ -375,9 +365,7 @@ traced_process read_one(fs::path const& file)
 // has_end says whether a process was there as the window ended.
 bool has_end(traced_process const& process)
 {
-    fs::path end = process.file;
-    end.replace_extension(edge_extension(window_edge::end));
-    return fs::exists(end);
+    return fs::exists(beside(process.file, edge_extension(window_edge::end)));
 }
 
 // ran_another_program says whether the process executed a program that was not recorded (a static
@@ -408,20 +396,20 @@ std::vector<traced_process> read_trace(fs::path const& path)
     }
     std::vector<traced_process> cut;
     std::exception_ptr why;
-    for (fs::directory_entry const& each : fs::directory_iterator{path}) {
-        if (each.path().extension() != ".trace")
-            continue;
+    for (fs::path const& each : trace_files(path, ec)) {
         try {
-            found.push_back(read_one(each.path()));
+            found.push_back(read_one(each));
         } catch (cut_short_error const& e) {
-            cut.push_back(empty_process(each.path(), "ended while it began to record"));
+            cut.push_back(empty_process(each, "ended while it began to record"));
             why = std::current_exception();
         } catch (std::runtime_error const&) {
             // The program may have overwritten it.
-            cut.push_back(empty_process(each.path(), "cannot be read"));
+            cut.push_back(empty_process(each, "cannot be read"));
             why = std::current_exception();
         }
     }
+    if (ec)
+        throw std::runtime_error{fmt::format("{}: {}", path.string(), ec.message())};
     if (found.empty() && why)
         std::rethrow_exception(why);
     // Processes that began after the window had ended are no part of it.

@@ -1,3 +1,4 @@
+#include "report/trace_files.hpp"
 #include "report/window.hpp"
 
 #include <fmt/format.h>
@@ -180,18 +181,13 @@ std::size_t mark(fs::path const& folder, window_edge edge)
 {
     std::error_code ec;
     std::size_t count = 0;
-    for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
-        if (each.path().extension() != ".trace")
-            continue;
-        auto const beside = [&](std::string_view extension) {
-            return fs::path{each.path()}.replace_extension(extension);
-        };
+    for (fs::path const& each : trace_files(folder, ec)) {
         // A window that begins anew has no end yet, and what was sampled before is no part of it.
         if (edge == window_edge::begin) {
-            fs::remove(beside(edge_extension(window_edge::end)));
-            fs::remove(beside(".waits"));
+            fs::remove(beside(each, edge_extension(window_edge::end)));
+            fs::remove(beside(each, ".waits"));
         }
-        copy_trace(each.path(), beside(edge_extension(edge)));
+        copy_trace(each, beside(each, edge_extension(edge)));
         ++count;
     }
     if (ec || count == 0)
