@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <ranges>
+#include <unordered_map>
 #include <utility>
 
 namespace cleat::locks {
@@ -18,6 +18,10 @@ public:
         std::vector<std::uint32_t> const& counted_in, naming& names)
         : made_{made}, process_{process}, locks_{locks}, counted_in_{counted_in}, names_{names}
     {
+        for (traced_thread const& each : process.threads) {
+            by_number_.emplace(each.number, &each);
+            by_tid_.emplace(each.tid, &each);
+        }
     }
 
     void add_all()
@@ -32,25 +36,15 @@ public:
     }
 
 private:
-    [[nodiscard]] traced_thread const* by_number(std::uint32_t number) const
-    {
-        auto const found = std::ranges::find(process_.threads, number, &traced_thread::number);
-        return found == process_.threads.end() ? nullptr : &*found;
-    }
+    template <class Number>
+    using threads_by = std::unordered_map<Number, traced_thread const*>;
 
-    [[nodiscard]] traced_thread const* by_tid(std::int32_t tid) const
+    template <class Number>
+    [[nodiscard]] static traced_thread const* found(
+        threads_by<Number> const& threads, Number number)
     {
-        auto const found = std::ranges::find(process_.threads, tid, &traced_thread::tid);
-        return found == process_.threads.end() ? nullptr : &*found;
-    }
-
-    [[nodiscard]] static trace_site const* site_of(
-        traced_thread const& thread, std::uint32_t number)
-    {
-        auto const found = std::ranges::find(thread.site_numbers, number);
-        return found == thread.site_numbers.end()
-                   ? nullptr
-                   : &thread.sites[static_cast<std::size_t>(found - thread.site_numbers.begin())];
+        auto const entry = threads.find(number);
+        return entry == threads.end() ? nullptr : entry->second;
     }
 
     // only_site is the one site at which a thread has taken a lock exclusively; of several it is
@@ -100,14 +94,14 @@ private:
 
     void add_wait_for(traced_thread const& waiter, trace_wait_for const& wait)
     {
-        trace_site const* const site = site_of(waiter, wait.site);
-        traced_thread const* const holder = by_number(wait.holder);
+        trace_site const* const site = waiter.site(wait.site);
+        traced_thread const* const holder = found(by_number_, wait.holder);
         if (site == nullptr || holder == nullptr)
             return;
         std::uint32_t const merged = counted_in_[site->lock];
         trace_site const* const held = wait.holder_site == trace_site_unknown
                                            ? only_site(*holder, merged)
-                                           : site_of(*holder, wait.holder_site);
+                                           : holder->site(wait.holder_site);
         lock const& target = locks_[merged];
         made_.waits_for.push_back(
             {target.name, target.kind, process_.pid, place(waiter, site), place(*holder, held),
@@ -116,11 +110,11 @@ private:
 
     void add_deadlock(traced_thread const& last)
     {
-        deadlock found{process_.pid, {}};
+        deadlock made{process_.pid, {}};
         std::vector<std::int32_t> const& cycle = last.waits->cycle;
         for (std::size_t i = 0; i < cycle.size(); ++i) {
-            traced_thread const* const waiter = by_tid(cycle[i]);
-            traced_thread const* const holder = by_tid(cycle[(i + 1) % cycle.size()]);
+            traced_thread const* const waiter = found(by_tid_, cycle[i]);
+            traced_thread const* const holder = found(by_tid_, cycle[(i + 1) % cycle.size()]);
             if (waiter == nullptr || holder == nullptr || !waiter->waits)
                 return; // One of them has gone on, by a deadline.
             std::uint32_t const merged = counted_in_[waiter->waits->lock];
@@ -128,12 +122,12 @@ private:
                 return each.lock == waiter->waits->lock &&
                        each.return_to == waiter->waits->return_to;
             });
-            found.parts.push_back(
+            made.parts.push_back(
                 {locks_[merged].name, waiter->waits->ns,
                  place(*waiter, site == waiter->sites.end() ? nullptr : &*site),
                  place(*holder, only_site(*holder, merged))});
         }
-        made_.deadlocks.push_back(std::move(found));
+        made_.deadlocks.push_back(std::move(made));
     }
 
     using lock_pair = std::pair<std::uint32_t, std::uint32_t>;
@@ -147,8 +141,8 @@ private:
     [[nodiscard]] order_side side(seen_order const& seen)
     {
         return {
-            place(*seen.thread, site_of(*seen.thread, seen.order->held_site)),
-            place(*seen.thread, site_of(*seen.thread, seen.order->site), seen.order->stack)};
+            place(*seen.thread, seen.thread->site(seen.order->held_site)),
+            place(*seen.thread, seen.thread->site(seen.order->site), seen.order->stack)};
     }
 
     // A thread alone, or threads that ran one after the other in one block, wait for nobody.
@@ -157,8 +151,8 @@ private:
         std::map<lock_pair, std::vector<seen_order>> orders;
         for (traced_thread const& thread : process_.threads)
             for (trace_order const& order : thread.orders) {
-                trace_site const* const held = site_of(thread, order.held_site);
-                trace_site const* const asked = site_of(thread, order.site);
+                trace_site const* const held = thread.site(order.held_site);
+                trace_site const* const asked = thread.site(order.site);
                 if (held != nullptr && asked != nullptr)
                     orders[{counted_in_[held->lock], counted_in_[asked->lock]}].push_back(
                         {&thread, &order});
@@ -185,6 +179,8 @@ private:
     std::vector<lock> const& locks_;
     std::vector<std::uint32_t> const& counted_in_;
     naming& names_;
+    threads_by<std::uint32_t> by_number_;
+    threads_by<std::int32_t> by_tid_;
 };
 
 } // namespace

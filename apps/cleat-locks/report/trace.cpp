@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <time.h>
 
@@ -383,6 +384,19 @@ bool ran_another_program(fs::path const& trace, int pid, std::string const& name
 }
 
 } // namespace
+
+trace_site const* traced_thread::site(std::uint32_t site_number) const
+{
+    auto const found = std::ranges::lower_bound(site_numbers, site_number);
+    return found == site_numbers.end() || *found != site_number
+               ? nullptr
+               : &sites[static_cast<std::size_t>(found - site_numbers.begin())];
+}
+
+trace_site* traced_thread::site(std::uint32_t site_number)
+{
+    return const_cast<trace_site*>(std::as_const(*this).site(site_number));
+}
 
 std::vector<traced_process> read_trace(fs::path const& path)
 {

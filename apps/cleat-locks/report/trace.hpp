@@ -62,11 +62,15 @@ struct traced_thread
     std::uint64_t nested = 0;
     std::optional<traced_wait> waits;
     std::vector<trace_site> sites;
-    std::vector<std::uint32_t> site_numbers; ///< Of each site in its block.
+    std::vector<std::uint32_t> site_numbers; ///< Of each site in its block; they ascend.
     std::vector<trace_wait_for> waits_for;
     std::uint64_t waits_for_lost = 0;
     std::vector<trace_order> orders;
     std::vector<traced_stack> stacks;
+
+    /// site finds the site of a number in the block; null: there is none.
+    [[nodiscard]] trace_site const* site(std::uint32_t site_number) const;
+    [[nodiscard]] trace_site* site(std::uint32_t site_number);
 };
 
 /// traced_process is one file.

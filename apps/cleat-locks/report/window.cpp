@@ -115,13 +115,9 @@ void subtract_site(trace_site& whole, trace_site const& before)
 
 void subtract_sites(traced_thread& whole, traced_thread const& before)
 {
-    for (std::size_t i = 0; i < before.sites.size(); ++i) {
-        auto const found = std::ranges::find(whole.site_numbers, before.site_numbers[i]);
-        if (found != whole.site_numbers.end())
-            subtract_site(
-                whole.sites[static_cast<std::size_t>(found - whole.site_numbers.begin())],
-                before.sites[i]);
-    }
+    for (std::size_t i = 0; i < before.sites.size(); ++i)
+        if (trace_site* const site = whole.site(before.site_numbers[i]))
+            subtract_site(*site, before.sites[i]);
 }
 
 void subtract_stacks(traced_thread& whole, traced_thread const& before)
