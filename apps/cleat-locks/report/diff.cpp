@@ -1,6 +1,7 @@
 #include "report/diff.hpp"
 #include "report/quantities.hpp"
 #include "report/report_text.hpp"
+#include "report/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -81,7 +81,7 @@ void put(std::string& text, std::string_view title, by_name const& values, std::
     std::erase_if(rows, [](change const& c) { return c.size() < 0.05; });
     if (rows.empty())
         fmt::format_to(to, "{:>29}  nothing changed by a twentieth of a point\n", "");
-    for (change const& each : std::span{rows}.first(std::min(rows.size(), most)))
+    for (change const& each : first_rows(rows, most))
         fmt::format_to(
             to, "{:>7.1f} % {:>7.1f} % {:>+7.1f}    {}\n", each.before, each.after,
             each.after - each.before, each.name);
@@ -126,7 +126,7 @@ void put_mean_holds(std::string& text, holds_by_name const& values, std::size_t 
     auto const times = [](held_by_name const& held) {
         return count_text(static_cast<std::uint64_t>(std::llround(held.holds)));
     };
-    for (row const* each : std::span{rows}.first(std::min(rows.size(), most))) {
+    for (row const* each : first_rows(rows, most)) {
         auto const& [before, after] = each->second;
         fmt::format_to(
             to, "{:>9} {:>9} {:>9} {:>9}  {}\n", time_text(before.mean()), time_text(after.mean()),

@@ -1,5 +1,6 @@
 #include "report/holders_text.hpp"
 #include "report/quantities.hpp"
+#include "report/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -87,10 +88,9 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
             ? fmt::format("; {} waits found no room here", recorded.waits_for_lost)
             : "",
         "waited", "waits", "longest");
-    std::size_t const count = std::min(recorded.waits_for.size(), most);
-    std::size_t with_stacks = std::min(count, waits_with_stacks);
+    std::size_t with_stacks = waits_with_stacks;
     output const end = std::back_inserter(text);
-    for (holder_wait const& each : std::span{recorded.waits_for}.first(count)) {
+    for (holder_wait const& each : first_rows(recorded.waits_for, most)) {
         fmt::format_to(
             end, "{:>9} {:>8} {:>9}  {} in {} waited for {} in {}: {} {}\n",
             time_text(static_cast<double>(each.ns)), count_text(each.waits),
@@ -104,11 +104,7 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
         fmt::format_to(end, "      while this had taken it\n");
         put_stack(end, recorded, each.holder);
     }
-    if (recorded.waits_for.size() > count)
-        fmt::format_to(
-            std::back_inserter(text), "        and {} more (--top {})\n",
-            recorded.waits_for.size() - count, recorded.waits_for.size());
-    return text;
+    return text + more_text(recorded.waits_for.size(), most);
 }
 
 std::string inversions_text(profile const& recorded, std::size_t most)
@@ -117,15 +113,12 @@ std::string inversions_text(profile const& recorded, std::size_t most)
         return "";
     std::string text = "\nLocks taken in both orders, which can end in a deadlock\n";
     output const end = std::back_inserter(text);
-    std::size_t const count = std::min(recorded.inversions.size(), most);
-    for (inversion const& each : std::span{recorded.inversions}.first(count)) {
+    for (inversion const& each : first_rows(recorded.inversions, most)) {
         fmt::format_to(end, "  inversion of {} and {}\n", each.first, each.second);
         put_side(end, recorded, each.first_then_second, each.first, each.second);
         put_side(end, recorded, each.second_then_first, each.second, each.first);
     }
-    if (recorded.inversions.size() > count)
-        fmt::format_to(end, "        and {} more\n", recorded.inversions.size() - count);
-    return text;
+    return text + more_text(recorded.inversions.size(), most);
 }
 
 } // namespace cleat::locks

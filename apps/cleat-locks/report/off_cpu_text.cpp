@@ -1,5 +1,6 @@
 #include "report/off_cpu_text.hpp"
 #include "report/quantities.hpp"
+#include "report/rows.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +9,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <span>
 
 namespace cleat::locks {
 namespace {
@@ -60,7 +60,7 @@ std::string off_cpu_heading(profile const& recorded)
         100 * unexplained / static_cast<double>(recorded.thread_ns), time_text(unexplained));
     std::vector<std::string> said;
     std::vector<std::pair<std::string, double>> const kinds = off_cpu_kinds(recorded);
-    for (auto const& [kind, ns] : std::span{kinds}.first(std::min(kinds.size(), kinds_shown)))
+    for (auto const& [kind, ns] : first_rows(kinds, kinds_shown))
         said.push_back(fmt::format("{} {}", time_text(ns), kind));
     if (kinds.size() > kinds_shown)
         said.push_back(fmt::format("{} more", kinds.size() - kinds_shown));
@@ -79,16 +79,11 @@ std::string off_cpu_table(profile const& recorded, std::size_t most)
         "\nOff the CPU in no recorded wait, by {} samples: a wait for work, or for a lock that is "
         "not seen\n{:>9} {:>8}  {:<15} {}\n",
         count_text(recorded.off_cpu_samples), "time", "thread", "name", "in");
-    std::size_t const count = std::min(recorded.off_cpu.size(), most);
-    for (off_cpu_place const& each : std::span{recorded.off_cpu}.first(count))
+    for (off_cpu_place const& each : first_rows(recorded.off_cpu, most))
         fmt::format_to(
             std::back_inserter(text), "{:>9} {:>8}  {:<15} {}\n",
             time_text(static_cast<double>(each.ns)), each.tid, each.thread, place_text(each));
-    if (recorded.off_cpu.size() > count)
-        fmt::format_to(
-            std::back_inserter(text), "        and {} more (--top {})\n",
-            recorded.off_cpu.size() - count, recorded.off_cpu.size());
-    return text;
+    return text + more_text(recorded.off_cpu.size(), most);
 }
 
 } // namespace cleat::locks

@@ -1,5 +1,6 @@
 #include "report/per_operation.hpp"
 #include "report/quantities.hpp"
+#include "report/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +8,6 @@
 #include <array>
 #include <functional>
 #include <iterator>
-#include <span>
 #include <tuple>
 
 namespace cleat::locks {
@@ -160,8 +160,7 @@ std::string per_operation_text(operation_prices const& prices, std::size_t most)
         prices.operations, time_text(prices.cpu_ns), prices.acquisitions, prices.shared,
         time_text(prices.wait_ns), "acquired", "shared", "contended", "blocked", "held",
         "saturates at", "cores");
-    for (lock_price const& each :
-         std::span{prices.locks}.first(std::min(prices.locks.size(), most))) {
+    for (lock_price const& each : first_rows(prices.locks, most)) {
         fmt::format_to(
             to, "{:>9.2f} {:>9.2f} {:>9.3f} {:>10} {:>10} {:>12} {:>9}  {} {}\n", each.acquisitions,
             each.shared, each.contended, time_text(each.wait_ns), time_text(each.held_ns),
@@ -169,10 +168,9 @@ std::string per_operation_text(operation_prices const& prices, std::size_t most)
             kind_name(each.priced->kind), each.priced->name);
         put_notes(text, each, prices.cpu_ns);
     }
-    if (prices.locks.size() > most)
-        fmt::format_to(to, "          and {} more\n", prices.locks.size() - most);
-
-    fmt::format_to(to, "\nOperations a second that these locks let through at most\n");
+    fmt::format_to(
+        to, "{}\nOperations a second that these locks let through at most\n",
+        more_text(prices.locks.size(), most));
     std::vector<throughput_point> const points = throughput_by_cores(prices);
     double const top = points.back().operations_per_second;
     for (auto const& [cores, rate, without] : points) {

@@ -2,6 +2,7 @@
 #include "report/off_cpu_text.hpp"
 #include "report/quantities.hpp"
 #include "report/report_text.hpp"
+#include "report/rows.hpp"
 #include "report/tree.hpp"
 
 #include <fmt/format.h>
@@ -147,10 +148,9 @@ void put_locks(output text, profile const& recorded, std::size_t most, bool lock
                 "some for locks of its own",
         "%", locks ? "blocked" : "waited", "longest", "threads", "acquired", "shared", "waited",
         "held", "longest");
-    for (lock const* each : std::span{rows}.first(std::min(rows.size(), most)))
+    for (lock const* each : first_rows(rows, most))
         put_lock(text, recorded, *each);
-    if (rows.size() > most)
-        fmt::format_to(text, "        and {} more (--top {})\n", rows.size() - most, rows.size());
+    fmt::format_to(text, "{}", more_text(rows.size(), most));
 }
 
 std::string columns(profile const& recorded, weights const& w)
@@ -185,7 +185,7 @@ void put_stacks(output text, profile const& recorded, std::size_t most)
         "lock CPU", "ref. CPU");
     if (rows.empty())
         fmt::format_to(text, "{:>26}  none reaches {} % of a column\n", "", shown_percent);
-    for (stack const* each : std::span{rows}.first(std::min(rows.size(), most))) {
+    for (stack const* each : first_rows(rows, most)) {
         bool first = true;
         std::size_t const depth = std::min(each->functions.size(), depth_max);
         for (std::uint32_t const function : std::span{each->functions}.first(depth)) {
@@ -205,7 +205,7 @@ void put_level(
 {
     if (depth >= depth_max)
         return;
-    for (tree_node const& each : std::span{level}.first(std::min(level.size(), most))) {
+    for (tree_node const& each : first_rows(level, most)) {
         fmt::format_to(
             text, "{}  {:{}}{}\n", columns(recorded, each.counts), "", 2 * depth,
             short_name(recorded.functions[each.function]));
@@ -229,8 +229,7 @@ void put_threads(output text, profile const& recorded, std::size_t most)
     fmt::format_to(
         text, "\nThreads\n{:>8} {:>9} {:>9} {:>9} {:>8}  {}\n", "blocked", "blocked", "CPU",
         "lived", "acquired", "thread");
-    for (thread_share const& each :
-         std::span{recorded.threads}.first(std::min(recorded.threads.size(), most))) {
+    for (thread_share const& each : first_rows(recorded.threads, most)) {
         double const blocked = each.lived_ns > 0
                                    ? 100.0 * static_cast<double>(each.counts.blocked_ns) /
                                          static_cast<double>(each.lived_ns)
@@ -245,8 +244,7 @@ void put_threads(output text, profile const& recorded, std::size_t most)
                                : fmt::format("{} threads, one after the other", each.threads)) +
                 (each.lived_at_least ? "; it lived at least so long" : ""));
     }
-    if (recorded.threads.size() > most)
-        fmt::format_to(text, "         and {} more\n", recorded.threads.size() - most);
+    fmt::format_to(text, "{}", more_text(recorded.threads.size(), most));
 }
 
 void put_unended_waits(output text, profile const& recorded, std::size_t most)
@@ -260,12 +258,11 @@ void put_unended_waits(output text, profile const& recorded, std::size_t most)
     fmt::format_to(
         text, "\nWaits that had not ended as the recording did\n{:>9} {:>8}  {:<15} {}\n", "so far",
         "thread", "name", "for");
-    for (unended_wait const* each : std::span{rows}.first(std::min(rows.size(), most)))
+    for (unended_wait const* each : first_rows(rows, most))
         fmt::format_to(
             text, "{:>9} {:>8}  {:<15} {} {}, in {}\n", time_text(static_cast<double>(each->ns)),
             each->tid, each->thread, kind_name(each->kind), each->lock, short_name(each->waits_in));
-    if (rows.size() > most)
-        fmt::format_to(text, "        and {} more (--top {})\n", rows.size() - most, rows.size());
+    fmt::format_to(text, "{}", more_text(rows.size(), most));
 }
 
 void put_unseen(output text, profile const& recorded)
