@@ -1,7 +1,9 @@
 """Time that threads are off the CPU and that no lock explains: zero is not "nothing waits"."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -132,6 +134,23 @@ def test_a_process_that_runs_already_is_sampled_and_its_locks_are_refused(tmp_pa
     assert "its locks cannot be recorded" in text
     assert "start it under `cleat-locks run`" in text
     assert re.search(rf"ms +{program.pid} +locks_subject +sleep", text), text
+
+
+def test_a_process_that_is_recorded_already_is_said_to_be_that(tmp_path):
+    trace = tmp_path / "t.locks"
+    command = [BIN / "cleat-locks", "run", "-o", trace, "--", SUBJECT, "dozes", "60000"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*map(str, command)], **pipes) as run:
+        (maps,) = eventually("it is recorded", lambda: list(trace.glob("*.maps")))
+        try:
+            text = locks("attach", maps.stem, "-d", "0.1", "--top", 5).stdout
+        finally:
+            os.kill(int(maps.stem), signal.SIGKILL)
+            run.communicate(timeout=DEADLINE)
+    assert "its locks are recorded already" in text
+    assert f"cleat-locks report {trace}\n" in text
+    assert "cannot be recorded" not in text
+    assert "Off the CPU in no recorded wait" in text
 
 
 def test_a_process_that_is_not_there():

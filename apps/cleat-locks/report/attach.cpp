@@ -14,9 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -49,7 +51,8 @@ void check_allowed(int pid)
         std::generic_category().message(error))};
 }
 
-traced_process process_of(int pid, off_cpu_record const& record)
+// process_of is a process as it is now.
+traced_process process_of(int pid)
 {
     traced_process made;
     made.pid = pid;
@@ -58,15 +61,46 @@ traced_process process_of(int pid, off_cpu_record const& record)
     std::ranges::replace(made.arguments.back(), '\0', ' ');
     made.ended_ns = made.ended_realtime_ns = ~std::uint64_t{0};
     made.maps = proc_text(pid, "maps");
-    made.off_cpu = record;
-    traced_thread& all = made.threads.emplace_back();
+    return made;
+}
+
+// add_samples adds what the process's threads waited in: one entry stands for all of them.
+void add_samples(traced_process& process, off_cpu_record record)
+{
+    traced_thread& all = process.threads.emplace_back();
     all.threads = 1;
     all.lived_ns = record.sampled_ns;
     std::uint64_t off = record.no_core_ns;
     for (off_cpu_wait const& each : record.waits)
         off += each.ns;
     all.cpu_ns = record.sampled_ns - std::min(record.sampled_ns, off);
-    return made;
+    process.off_cpu = std::move(record);
+}
+
+// recorded_into is the folder that a process's locks are recorded into; empty: they are not.
+std::filesystem::path recorded_into(std::string const& maps)
+{
+    if (maps.find("/libcleat-locks.so") == std::string::npos)
+        return {};
+    std::istringstream lines{maps};
+    for (std::string line; std::getline(lines, line);) {
+        std::filesystem::path const file = line.substr(std::min(line.find('/'), line.size()));
+        if (file.extension() == ".trace")
+            return file.parent_path();
+    }
+    return {};
+}
+
+// locks_text says what becomes of the process's locks.
+std::string locks_text(traced_process const& process)
+{
+    if (std::filesystem::path const folder = recorded_into(process.maps); !folder.empty())
+        return fmt::format(
+            "its locks are recorded already: read them with\n"
+            "  cleat-locks report {}\n  Beside that",
+            in_utf8(folder.string()));
+    return "its locks cannot be recorded. A program's calls of lock functions are bound to libc's\n"
+           "  as it starts, so start it under `cleat-locks run`. Instead";
 }
 
 } // namespace
@@ -74,22 +108,13 @@ traced_process process_of(int pid, off_cpu_record const& record)
 std::string attach_text(attach_request const& request)
 {
     check_allowed(request.pid);
-    // The map is read before the process may end.
-    traced_process found = process_of(request.pid, {});
-    std::string const command = found.arguments.front();
-    std::string const maps = found.maps;
-    off_cpu_record const record = sample_process(request.pid, request.seconds);
-    found = process_of(request.pid, record);
-    found.maps = maps;
+    traced_process found = process_of(request.pid); // Before it may end.
+    add_samples(found, sample_process(request.pid, request.seconds));
     profile const recorded = make_profile({found});
     return fmt::format(
-        "{}\n  process {}: its locks cannot be recorded. A program's calls of lock functions are "
-        "bound "
-        "to libc's\n  as it starts, so start it under `cleat-locks run`. Instead, {} samples of "
-        "what "
-        "its threads waited in:\n\n{}{}",
-        command, request.pid, record.samples, off_cpu_heading(recorded),
-        off_cpu_table(recorded, 30));
+        "{}\n  process {}: {}, {} samples of what its threads waited in:\n\n{}{}",
+        found.arguments.front(), request.pid, locks_text(found), found.off_cpu.samples,
+        off_cpu_heading(recorded), off_cpu_table(recorded, request.most));
 }
 
 } // namespace cleat::locks

@@ -1,21 +1,23 @@
-// attach: what can be told of a process that runs already.
+// attach: samples of a process that runs already, instead of a recording of its locks.
 
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace cleat::locks {
 
-/// attach_request is a process, and for how long to sample it.
+/// attach_request: `cleat-locks attach PID`.
 struct attach_request
 {
     int pid = 0;
     double seconds = 10;
+    std::size_t most = 30; ///< Rows of the table.
 };
 
-/// attach_text samples where the process's threads wait, and says why their locks cannot be
-/// recorded. Throws std::runtime_error where there is no such process, or the kernel does not allow
-/// that.
+/// attach_text samples what the process's threads wait in, and says why its locks cannot be
+/// recorded, or where they are recorded already. Throws std::runtime_error where there is no such
+/// process, or the kernel does not show its threads.
 [[nodiscard]] std::string attach_text(attach_request const& request);
 
 } // namespace cleat::locks

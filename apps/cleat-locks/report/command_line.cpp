@@ -130,6 +130,7 @@ void add_attach(CLI::App& app, requests& all)
     attach->add_option("-d,--duration", all.attach.seconds, "seconds")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    add_most(*attach, all.attach.most);
 }
 
 // check refuses file names that are empty, which CLI11 accepts.
