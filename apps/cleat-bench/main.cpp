@@ -52,9 +52,9 @@ int run(probe_request const& request)
 
 int run(merge_request const& request)
 {
-    refuse_overwriting(request.files, "--json", request.output.json);
-    refuse_overwriting(request.files, "--html", request.output.html);
-    check_writable(request.output);
+    for (auto const& [option, path] : files_of(request.output))
+        refuse_overwriting(request.files, option, path);
+    check_writable(files_of(request.output));
     std::vector<result> parts;
     for (std::string const& path : request.files)
         parts.push_back(read_result(path));

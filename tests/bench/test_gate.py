@@ -2,10 +2,12 @@
 
 import csv
 import io
+import itertools
 import xml.etree.ElementTree as xml
 
 import pytest
 from http_handlers import http
+from load_results import load_result, write
 
 
 def test_a_run_passes_or_fails_by_its_conditions(bench, server):
@@ -56,3 +58,32 @@ def test_a_run_beside_an_earlier_one(bench, server):
 def test_gates_that_make_no_sense(bench, words, said):
     ran = bench.run("load", *words, "127.0.0.1")
     assert ran.returncode in (1, 2) and said in ran.stderr
+
+
+OUTPUTS = ["--json", "--html", "--junit", "--csv", "--prometheus"]
+
+
+@pytest.mark.parametrize("first, second", list(itertools.combinations(OUTPUTS, 2)))
+def test_two_results_in_one_file(bench, first, second):
+    ran = bench.run(
+        "load", "--fail-if", "p99 > 1s", first, "x", second, "./x", "--no-preflight", "127.0.0.1"
+    )
+    assert ran.returncode == 2 and "one file" in ran.stderr
+    assert first in ran.stderr and second in ran.stderr
+    assert not list(bench.folder.iterdir())
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_result_in_place_of_a_file_that_the_load_reads(bench, option):
+    (path,) = write(bench.folder, load_result(seconds=1, rate_asked=None))
+    before = path.read_text()
+    for words in (("--baseline", path), ("--raw-file", path, "--fail-if", "p99 > 1s")):
+        ran = bench.run("load", *words, option, path, "--no-preflight", "127.0.0.1")
+        assert ran.returncode == 2 and f"{option} {path}: that would overwrite" in ran.stderr
+        assert path.read_text() == before
+
+
+def test_no_file_is_left_behind_by_one_that_cannot_be_written(bench):
+    ran = bench.run("load", "--json", "x", "--csv", "/nowhere/y", "--no-preflight", "127.0.0.1")
+    assert ran.returncode == 1 and "--csv /nowhere/y: cannot be written" in ran.stderr
+    assert not list(bench.folder.iterdir())

@@ -184,7 +184,7 @@ void print_cost(std::string const& target, std::vector<held> const& points)
 int idle(idle_request const& request)
 {
     load_request const& base = request.load;
-    check_writable(base.output);
+    check_writable(files_of(base));
     interruption stop;                 // A run takes signals; this one those between two runs.
     result whole = begin_result(base); // Its one transaction warms the server up.
     whole.started = std::chrono::system_clock::now();

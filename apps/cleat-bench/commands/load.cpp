@@ -210,9 +210,18 @@ void run_into(result& found, load_request const& request, run_control const& con
     found.verdict = judge(found);
 }
 
+std::vector<named_file> files_of(load_request const& request)
+{
+    std::vector<named_file> files = files_of(request.output);
+    files.push_back({"--junit", request.gate.junit});
+    files.push_back({"--csv", request.gate.csv});
+    files.push_back({"--prometheus", request.gate.prometheus});
+    return files;
+}
+
 result run_in_view(load_request const& request)
 {
-    check_writable(request.output);
+    check_writable(files_of(request));
     result found = begin_result(request);
     std::optional<live_view> view;
     if (!request.output.quiet)
@@ -222,13 +231,6 @@ result run_in_view(load_request const& request)
 }
 
 namespace {
-
-void check_gate_files(load_gate const& gate)
-{
-    for (std::string const& path : {gate.junit, gate.csv, gate.prometheus})
-        if (!path.empty())
-            check_writable(output{path, {}, false});
-}
 
 std::vector<judgement> judge_gate(load_gate const& gate, result const& found)
 {
@@ -259,7 +261,6 @@ void write_gate(load_gate const& gate, result const& found, std::vector<judgemen
 
 int load(load_request const& request)
 {
-    check_gate_files(request.gate);
     result const found = run_in_view(request);
     if (!write_result(found, request.output))
         return 1;

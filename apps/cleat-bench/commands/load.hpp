@@ -42,6 +42,9 @@ struct load_request
     load_gate gate;
 };
 
+/// files_of are the files that a load writes, of its output and of its gate.
+[[nodiscard]] std::vector<named_file> files_of(load_request const& request);
+
 /// load gives the exit code: 0; 1 when no transaction succeeded or no result could be written; 3
 /// when a condition of the gate failed; 130 when it was interrupted.
 int load(load_request const& request);

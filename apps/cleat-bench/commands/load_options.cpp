@@ -4,6 +4,7 @@
 #include "gate/condition.hpp"
 #include "generate/target.hpp"
 #include "result/environment.hpp"
+#include "system/files.hpp"
 #include "system/processes.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
@@ -283,6 +284,9 @@ load_request load_options::make() const
     request.name = name;
     request.output = {json, html, quiet};
     set_gate(request);
+    for (named_file const& each : files_of(request))
+        refuse_overwriting(
+            {baseline, authorities, certificate, key, raw_file}, each.option, each.path);
     return request;
 }
 

@@ -289,7 +289,7 @@ std::optional<double> knee(std::vector<stair> const& stairs)
 int staircase(staircase_request const& request)
 {
     load_request const& base = request.load;
-    check_writable(base.output);
+    check_writable(files_of(base));
     load_spec const& spec = base.spec;
     open const& loop = std::get<open>(spec.loop);
     std::optional<cpu_quota> quota;

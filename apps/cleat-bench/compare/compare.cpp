@@ -408,7 +408,7 @@ bool write_all(comparison const& found, compare_request const& request)
 
 int compare(compare_request const& request)
 {
-    check_writable({request.json, request.html, request.quiet});
+    check_writable({{"--json", request.json}, {"--html", request.html}});
     raise_file_limit();
     comparison found;
     found.command = request.command;

@@ -1,6 +1,7 @@
 #include "compare/compare_options.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
+#include "system/files.hpp"
 #include "system/ration.hpp"
 #include "text/lists.hpp"
 #include "text/usage_error.hpp"
@@ -232,6 +233,8 @@ compare_request compare_options::make() const
     request.programs = folder_of_programs(binaries);
     request.json = json;
     request.html = html;
+    refuse_overwriting(scenarios, "--json", json);
+    refuse_overwriting(scenarios, "--html", html);
     request.quiet = quiet;
     return request;
 }

@@ -92,7 +92,8 @@ void probe_each(
 int probe_all(probe_request const& request)
 {
     interruption signals; // Before there are threads.
-    check_writable({request.json, {}, false});
+    refuse_overwriting({request.authorities}, "--json", request.json);
+    check_writable({{"--json", request.json}});
     probe_options options;
     auto const timeout = parse_length(request.timeout);
     if (!timeout || *timeout < std::chrono::milliseconds{1})

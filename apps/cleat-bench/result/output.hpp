@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace cleat::bench {
 
@@ -14,8 +15,18 @@ struct output
     bool quiet = false; ///< No live view.
 };
 
+/// named_file is a file that an option of the command line names.
+struct named_file
+{
+    std::string option;
+    std::string path; ///< Empty: the option was not given.
+};
+
+/// files_of an output, with their options.
+[[nodiscard]] std::vector<named_file> files_of(output const& output);
+
 /// check_writable finds out before a run whether its files can be written. Throws usage_error if
-/// they are no two files, std::runtime_error if one cannot be written.
-void check_writable(output const& output);
+/// two of them are one file, std::runtime_error if one cannot be written.
+void check_writable(std::vector<named_file> const& files);
 
 } // namespace cleat::bench

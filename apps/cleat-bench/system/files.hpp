@@ -16,7 +16,8 @@ void write_file(std::string const& path, std::string const& text);
 /// same_file: both names are of one file.
 [[nodiscard]] bool same_file(std::string const& one, std::string const& other);
 
-/// refuse_overwriting throws usage_error if the file to write is one of those to read.
+/// refuse_overwriting throws usage_error if the file to write is one of those to read. An empty
+/// name is no file.
 /// `option` names the file to write.
 void refuse_overwriting(
     std::vector<std::string> const& read, std::string const& option, std::string const& written);
