@@ -7,6 +7,7 @@
 #include "system/files.hpp"
 #include "system/processes.hpp"
 #include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/times.hpp"
 #include "text/usage_error.hpp"
 
@@ -126,13 +127,11 @@ std::string contents(std::string const& option, std::string const& path)
 
 double number_of(std::string_view text, std::string const& option, std::string const& whole)
 {
-    double found = 0;
-    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0) ||
-        found > rate_limit)
+    std::optional<double> const found = parse_number(text);
+    if (!found || *found > rate_limit)
         refuse_usage(fmt::format(
             "{} {}: '{}' is no rate per second from 0 to 10 million", option, whole, text));
-    return found;
+    return *found;
 }
 
 // RATE/LENGTH for a step, FROM-TO/LENGTH for a ramp, with commas between them.

@@ -1,5 +1,6 @@
 #include "compare/scenario.hpp"
 #include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/times.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ struct file_entry
 
 constexpr double rate_min = 1;
 constexpr double rate_max = 1e6;
+constexpr double part_min = 0.01; // Of what the weakest server can do.
 
 [[noreturn]] void refuse_entry(file_entry const& entry, std::string const& cure)
 {
@@ -62,21 +64,17 @@ void read_number(unsigned& target, file_entry const& entry, unsigned least, unsi
 // A rate is "500", in a second, or "70 %" of what the weakest server can do.
 void rate(std::optional<arrival_rate>& target, file_entry const& entry)
 {
-    std::string_view text{entry.value};
-    bool const part = text.ends_with('%');
-    if (part)
-        text = trimmed(text.substr(0, text.size() - 1));
-    double found = 0;
-    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
-    bool const is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-    double const most = part ? 100 : rate_max;
-    if (!is_number || !(found >= rate_min && found <= most))
+    std::optional<double> const part = parse_percent(entry.value);
+    std::optional<double> const found = part ? part : parse_number(entry.value);
+    double const least = part ? part_min : rate_min;
+    double const most = part ? 1 : rate_max;
+    if (!found || *found < least || *found > most)
         refuse_entry(
             entry, fmt::format(
                        "write transactions per second from {} to {}, or a part of what the weakest "
                        "server can do, like 70 %",
                        rate_min, rate_max));
-    target = arrival_rate{part ? found / 100 : found, part};
+    target = arrival_rate{*found, part.has_value()};
 }
 
 void size(std::uint64_t& target, file_entry const& entry, std::uint64_t most)
@@ -91,17 +89,10 @@ void size(std::uint64_t& target, file_entry const& entry, std::uint64_t most)
 // A part of one core is written "30 %".
 void part_of_core(std::optional<double>& target, file_entry const& entry)
 {
-    std::string_view text{entry.value};
-    double found = 0;
-    bool is_number = text.ends_with('%');
-    if (is_number) {
-        text = trimmed(text.substr(0, text.size() - 1));
-        auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
-        is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-    }
-    if (!is_number || !(found >= 10 && found <= 100)) // Of 10 ms: the kernel's least is 1.
+    std::optional<double> const found = parse_percent(entry.value);
+    if (!found || *found < 0.1 || *found > 1) // Of 10 ms: the kernel's least is 1.
         refuse_entry(entry, "write a part of one core from 10 % to 100 %, like 30 %");
-    target = found / 100;
+    target = *found;
 }
 
 void time(std::chrono::milliseconds& target, file_entry const& entry)

@@ -3,6 +3,7 @@
 #include "export/figure_list.hpp"
 #include "gate/baseline.hpp"
 #include "gate/condition.hpp"
+#include "system/ration.hpp"
 #include "text/usage_error.hpp"
 
 #include <doctest/doctest.h>
@@ -76,6 +77,16 @@ TEST_CASE("conditions that make no sense are refused with the cure")
           {"p99 > 50", "like 50ms"},
           {"failed > 1", "in percent"},
           {"failed > 101%", "in percent"},
+          {"failed > -1%", "in percent"},
+          {"failed > -0 %", "in percent"},
+          {"failed > nan%", "in percent"},
+          {"failed > 1e400%", "in percent"},
+          {"p99 > -1ms", "like 50ms"},
+          {"p99 > infms", "like 50ms"},
+          {"p99 > 1e300h", "like 50ms"},
+          {"rate < -1", "500/s"},
+          {"rate < inf", "500/s"},
+          {"rate < nan/s", "500/s"},
           {"rate < fast", "500/s"}})
         CHECK_THROWS_WITH_AS(
             static_cast<void>(parse_conditions(text)), doctest::Contains(cure), usage_error);
@@ -108,8 +119,18 @@ TEST_CASE("a run beside an earlier one fails where it is worse by more than chan
     CHECK_THROWS_AS(static_cast<void>(judge_against(run_of(0), other, 0.05)), std::runtime_error);
     other.rate_asked.reset();
     CHECK_THROWS_AS(static_cast<void>(judge_against(run_of(0), other, 0.05)), std::runtime_error);
+}
+
+TEST_CASE("a number and its unit are one text or two")
+{
     CHECK(parse_tolerance("5%") == doctest::Approx(0.05));
-    for (char const* text : {"5", "", "-1%", "many"})
+    CHECK(parse_tolerance("5 %") == doctest::Approx(0.05));
+    for (char const* text : {"p99 > 50ms", "p99>50 ms", "p99 > 0.05 s"})
+        CHECK(parse_conditions(text).front().limit == doctest::Approx(50e6));
+    CHECK(parse_conditions("failed > 0.1 %").front().limit == doctest::Approx(0.001));
+    CHECK(parse_conditions("rate < 500 /s").front().limit == 500);
+    CHECK(parse_ration("30 %", 1) == parse_ration("0.3", 1));
+    for (char const* text : {"5", "", "%", "-1%", "-0%", "many", "inf%", "nan%", "1e400%", "101%"})
         CHECK_THROWS_AS(static_cast<void>(parse_tolerance(text)), usage_error);
 }
 

@@ -1,18 +1,16 @@
 #include "gate/baseline.hpp"
-#include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/times.hpp"
 #include "text/usage_error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace cleat::bench {
@@ -153,17 +151,10 @@ void check_kinds(result const& baseline, result const& found)
 
 double parse_tolerance(std::string const& text)
 {
-    std::string_view digits{text};
-    double found = 0;
-    bool is_number = digits.ends_with('%');
-    if (is_number) {
-        digits = trimmed(digits.substr(0, digits.size() - 1));
-        auto const read = std::from_chars(digits.data(), digits.data() + digits.size(), found);
-        is_number = read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
-    }
-    if (!is_number || !(found >= 0 && found <= 100))
-        refuse_usage(fmt::format("--tolerance {}: a part in percent, like 5%", text));
-    return found / 100;
+    std::optional<double> const part = parse_percent(text);
+    if (!part || *part > 1)
+        refuse_usage(fmt::format("--tolerance {}: a part in percent up to 100%, like 5%", text));
+    return *part;
 }
 
 std::vector<judgement> judge_against(result const& baseline, result const& found, double tolerance)

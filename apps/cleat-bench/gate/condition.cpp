@@ -1,5 +1,6 @@
 #include "gate/condition.hpp"
 #include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/times.hpp"
 #include "text/usage_error.hpp"
 
@@ -8,10 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace cleat::bench {
@@ -43,15 +42,6 @@ constexpr std::array<gated, 9> gated_figures{{
     {"rate", gated_figure::rate, quantity::rate},
 }};
 
-std::optional<double> number_in_limit(std::string_view text)
-{
-    double found = 0;
-    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0))
-        return std::nullopt;
-    return found;
-}
-
 // 50ms, 0.1% or 500/s, as the figure wants it.
 std::optional<double> limit_of(std::string_view text, quantity kind)
 {
@@ -62,14 +52,12 @@ std::optional<double> limit_of(std::string_view text, quantity kind)
                                   : std::nullopt;
     }
     if (kind == quantity::part) {
-        if (!text.ends_with('%'))
-            return std::nullopt;
-        auto const percent = number_in_limit(trimmed(text.substr(0, text.size() - 1)));
-        return percent && *percent <= 100 ? std::optional{*percent / 100} : std::nullopt;
+        auto const part = parse_percent(text);
+        return part && *part <= 1 ? part : std::nullopt;
     }
     if (text.ends_with("/s"))
         text.remove_suffix(2);
-    return number_in_limit(trimmed(text));
+    return parse_number(trimmed(text));
 }
 
 constexpr std::string_view limit_form(quantity kind) noexcept

@@ -1,10 +1,11 @@
+#include "text/lists.hpp"
+#include "text/numbers.hpp"
 #include "text/times.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <ctime>
 #include <span>
@@ -21,14 +22,12 @@ struct unit
 
 std::optional<double> parse_with(std::string_view text, std::span<unit const> units)
 {
-    double value = 0;
-    auto const read = std::from_chars(text.data(), text.data() + text.size(), value);
-    std::string_view const rest = text.substr(static_cast<std::size_t>(read.ptr - text.data()));
-    if (read.ec != std::errc{} || !std::isfinite(value) || value < 0)
+    std::optional<double> const value = take_number(text);
+    if (!value)
         return std::nullopt;
     for (unit const& each : units)
-        if (rest == each.name)
-            return value * each.factor;
+        if (trimmed(text) == each.name)
+            return *value * each.factor;
     return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ namespace cleat::bench {
 /// from_utc reads it. Throws std::runtime_error.
 [[nodiscard]] std::chrono::system_clock::time_point from_utc(std::string const& text);
 
-/// parse_length reads a length of time: "10s", "250ms", "2m", "1h", "1.5s". A number alone is
+/// parse_length reads a length of time: "10s", "250 ms", "2m", "1h", "1.5s". A number alone is
 /// seconds.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> parse_length(std::string_view text);
 
