@@ -12,7 +12,6 @@
 #include "system/files.hpp"
 #include "system/interruption.hpp"
 #include "system/processes.hpp"
-#include "text/json.hpp"
 #include "text/times.hpp"
 
 #include <fmt/format.h>
@@ -161,20 +160,6 @@ bool write_result(result const& found, output const& output)
         complain("cleat-bench: {}\n", e.what());
         return false;
     }
-}
-
-result read_result(std::string const& path)
-{
-    std::string const text = read_file(path);
-    result found = from_json(text, path);
-    // They are loads too, with figures that do not add up.
-    json::value const document = json::parse(text);
-    for (char const* const member : {"steps", "transfer"})
-        if (document.as_object().contains(member))
-            throw std::runtime_error{fmt::format(
-                "{}: it is a {}'s result, which does not add up: merge what `load` wrote", path,
-                std::string_view{member} == "steps" ? "staircase" : member)};
-    return found;
 }
 
 result begin_result(load_request const& request)

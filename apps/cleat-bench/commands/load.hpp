@@ -65,8 +65,4 @@ void run_into(result& found, load_request const& request, run_control const& con
 /// written.
 [[nodiscard]] bool write_result(result const& found, output const& output);
 
-/// read_result reads the file of a load's result. Throws std::runtime_error, also for the result of
-/// a staircase or a transfer.
-[[nodiscard]] result read_result(std::string const& path);
-
 } // namespace cleat::bench

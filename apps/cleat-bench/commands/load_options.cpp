@@ -295,7 +295,9 @@ void load_options::set_gate(load_request& request) const
     if (!fail_if.empty())
         gate.conditions = parse_conditions(fail_if);
     if (!baseline.empty())
-        gate.baseline = read_result(baseline);
+        gate.baseline = read_baseline(
+            baseline, request.asked,
+            has_schedule(request.spec) ? std::optional{rate_asked(request.spec)} : std::nullopt);
     gate.tolerance = parse_tolerance(tolerance);
     if (baseline.empty() && given("--tolerance"))
         refuse_usage("--tolerance: has no effect without --baseline");

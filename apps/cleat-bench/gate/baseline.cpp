@@ -1,4 +1,6 @@
 #include "gate/baseline.hpp"
+#include "result/result_json.hpp"
+#include "system/files.hpp"
 #include "text/numbers.hpp"
 #include "text/times.hpp"
 #include "text/usage_error.hpp"
@@ -135,16 +137,28 @@ std::optional<range> server_cpu(result const& of_run)
     return range{each, each, each};
 }
 
-void check_kinds(result const& baseline, result const& found)
+// The kind of a load, as its settings have it: "open loop", "closed loop" or "kept connections".
+std::string_view kind_of(std::vector<fact> const& asked, std::optional<double> rate)
 {
-    bool const same = baseline.rate_asked.has_value() == found.rate_asked.has_value() &&
-                      baseline.climbs == found.climbs;
-    bool const same_rate = !baseline.rate_asked || !found.rate_asked ||
-                           std::abs(*found.rate_asked / *baseline.rate_asked - 1) < asked_tolerance;
-    if (!same || !same_rate)
-        throw std::runtime_error{"--baseline: that is a load of another kind or rate, and says "
-                                 "nothing of this one: take "
-                                 "the result of the same command line"};
+    for (auto const& [name, value] : asked)
+        if (name == "open loop" || name == "closed loop" || name == "kept connections")
+            return name;
+    return rate ? "open loop" : "closed loop";
+}
+
+// Why a baseline says nothing of a load; empty where it is of the same kind and rate.
+std::string difference(
+    result const& baseline, std::vector<fact> const& asked, std::optional<double> rate)
+{
+    std::string_view const before = kind_of(baseline.asked, baseline.rate_asked);
+    std::string_view const now = kind_of(asked, rate);
+    if (before != now)
+        return fmt::format("it is of the kind '{}', and this load of the kind '{}'", before, now);
+    if (rate && std::abs(*rate / baseline.rate_asked.value_or(0) - 1) >= asked_tolerance)
+        return fmt::format(
+            "its rate is {:.6g}/s, and that of this load {:.6g}/s", baseline.rate_asked.value_or(0),
+            *rate);
+    return {};
 }
 
 } // namespace
@@ -157,9 +171,25 @@ double parse_tolerance(std::string const& text)
     return *part;
 }
 
+result read_baseline(
+    std::string const& path, std::vector<fact> const& asked, std::optional<double> rate)
+try {
+    load_document found = read_load(read_file(path), path);
+    std::string const why = found.subcommand == "load"
+                                ? difference(found.content, asked, rate)
+                                : fmt::format("it is the result of a {}", found.subcommand);
+    if (!why.empty())
+        throw std::runtime_error{fmt::format("{}: {}", path, why)};
+    return std::move(found.content);
+} catch (std::runtime_error const& e) {
+    refuse_usage(fmt::format(
+        "--baseline {}: name a file that `load --json` of this version wrote for the same command "
+        "line",
+        e.what()));
+}
+
 std::vector<judgement> judge_against(result const& baseline, result const& found, double tolerance)
 {
-    check_kinds(baseline, found);
     std::vector<judgement> judged{judge_rate(rate_of(baseline), rate_of(found), tolerance)};
     for (auto const& [name, level] : {std::pair{"p50", 50.0}, {"p99", 99.0}})
         judged.push_back(judge_more(

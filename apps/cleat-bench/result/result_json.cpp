@@ -3,6 +3,7 @@
 
 #include "result/histogram_log.hpp"
 #include "result/result_json.hpp"
+#include "text/checked_json.hpp"
 #include "text/times.hpp"
 
 #include <fmt/format.h>
@@ -137,14 +138,31 @@ json::object tally_json(tally const& counts)
     };
 }
 
-std::uint64_t number_in(json::value const& value)
+using checked::list;
+using checked::member;
+
+std::uint64_t number_in(json::value const& value, std::string_view name = "a figure")
 {
-    return value.to_number<std::uint64_t>();
+    boost::system::error_code error;
+    auto const found = value.to_number<std::uint64_t>(error);
+    if (error)
+        checked::refuse(name, "a count");
+    return found;
+}
+
+std::uint64_t number_of(json::value const& document, std::string_view key)
+{
+    return number_in(member(document, key), key);
 }
 
 std::string text_in(json::value const& value)
 {
     return std::string{value.as_string()};
+}
+
+std::string text_of(json::value const& document, std::string_view key)
+{
+    return std::string{checked::text(document, key)};
 }
 
 std::vector<fact> facts_from(json::value const& pairs)
@@ -155,41 +173,56 @@ std::vector<fact> facts_from(json::value const& pairs)
     return found;
 }
 
+void read_timeline(json::value const& timeline, tally& counts)
+{
+    counts.interval_length = std::chrono::nanoseconds{number_of(timeline, "interval_ns")};
+    if (counts.interval_length.count() <= 0)
+        throw std::runtime_error{"the timeline has no interval"};
+    counts.timeline.resize(list(timeline, "attempted").size());
+    for (std::size_t i = 0; i != counts.timeline.size(); ++i)
+        counts.timeline[i] = {
+            number_in(member(timeline, "attempted").at(i)), number_in(member(timeline, "ok").at(i)),
+            number_in(member(timeline, "failed").at(i)),
+            number_in(member(timeline, "response_sum_ns").at(i)),
+            number_in(member(timeline, "response_max_ns").at(i))};
+}
+
 void read_tally(json::value const& document, tally& counts)
 {
-    counts.attempts = number_in(document.at("attempts"));
-    counts.ok = number_in(document.at("ok"));
-    for (json::value const& each : document.at("failures").as_array()) {
+    counts.attempts = number_of(document, "attempts");
+    counts.ok = number_of(document, "ok");
+    for (json::value const& each : list(document, "failures")) {
         failure failure;
-        if (!parse(text_in(each.at("stage")), failure.stage))
-            throw std::runtime_error{"unknown stage " + text_in(each.at("stage"))};
-        failure.kind = text_in(each.at("kind"));
-        counts.failures[failure] += number_in(each.at("count"));
+        if (!parse(text_of(each, "stage"), failure.stage))
+            throw std::runtime_error{"unknown stage " + text_of(each, "stage")};
+        failure.kind = text_of(each, "kind");
+        counts.failures[failure] += number_of(each, "count");
     }
     if (counts.ok + counts.failed() != counts.attempts)
         throw std::runtime_error{"outcomes do not add up to attempts"};
-    counts.connections = number_in(document.at("connections"));
-    json::value const& handshakes = document.at("handshakes");
-    counts.full = number_in(handshakes.at("full"));
-    counts.resumed = number_in(handshakes.at("resumed"));
-    counts.offered = number_in(handshakes.at("offered"));
+    counts.connections = number_of(document, "connections");
+    json::value const& handshakes = member(document, "handshakes");
+    counts.full = number_of(handshakes, "full");
+    counts.resumed = number_of(handshakes, "resumed");
+    counts.offered = number_of(handshakes, "offered");
     if (json::value const* const early = handshakes.as_object().if_contains("early_data"))
         counts.early = {
-            number_in(early->at("offered")), number_in(early->at("accepted")),
-            number_in(early->at("rejected"))};
-    for (json::value const& each : handshakes.at("agreed").as_array())
+            number_of(*early, "offered"), number_of(*early, "accepted"),
+            number_of(*early, "rejected")};
+    for (json::value const& each : list(handshakes, "agreed"))
         counts.agreed.push_back(
-            {text_in(each.at("version")), text_in(each.at("cipher")), text_in(each.at("group")),
-             number_in(each.at("count"))});
-    counts.bytes_up = number_in(document.at("bytes").at("up"));
-    counts.bytes_down = number_in(document.at("bytes").at("down"));
-    json::value const& times = document.at("latency");
-    read(times.at("tcp"), counts.tcp);
-    read(times.at("tls"), counts.tls);
-    read(times.at("tls_resumed"), counts.tls_resumed);
-    read(times.at("first_byte"), counts.first_byte);
-    read(times.at("response"), counts.response);
-    read(times.at("slip"), counts.slip);
+            {text_of(each, "version"), text_of(each, "cipher"), text_of(each, "group"),
+             number_of(each, "count")});
+    json::value const& bytes = member(document, "bytes");
+    counts.bytes_up = number_of(bytes, "up");
+    counts.bytes_down = number_of(bytes, "down");
+    json::value const& times = member(document, "latency");
+    read(member(times, "tcp"), counts.tcp);
+    read(member(times, "tls"), counts.tls);
+    read(member(times, "tls_resumed"), counts.tls_resumed);
+    read(member(times, "first_byte"), counts.first_byte);
+    read(member(times, "response"), counts.response);
+    read(member(times, "slip"), counts.slip);
     // Older documents have no lag.
     if (json::value const* const lag = times.as_object().if_contains("lag"))
         read(*lag, counts.lag);
@@ -204,33 +237,24 @@ void read_tally(json::value const& document, tally& counts)
         counts.pending_at_half = number_in(*half);
     if (counts.drained_ok > std::min(counts.drained, counts.ok))
         throw std::runtime_error{"more were drained than ended"};
-    json::value const& timeline = document.at("timeline");
-    counts.interval_length = std::chrono::nanoseconds{number_in(timeline.at("interval_ns"))};
-    if (counts.interval_length.count() <= 0)
-        throw std::runtime_error{"the timeline has no interval"};
-    counts.timeline.resize(timeline.at("attempted").as_array().size());
-    for (std::size_t i = 0; i != counts.timeline.size(); ++i)
-        counts.timeline[i] = {
-            number_in(timeline.at("attempted").at(i)), number_in(timeline.at("ok").at(i)),
-            number_in(timeline.at("failed").at(i)), number_in(timeline.at("response_sum_ns").at(i)),
-            number_in(timeline.at("response_max_ns").at(i))};
-    counts.cpu = std::chrono::nanoseconds{number_in(document.at("cpu_ns"))};
+    read_timeline(member(document, "timeline"), counts);
+    counts.cpu = std::chrono::nanoseconds{number_of(document, "cpu_ns")};
 }
 
 } // namespace
 
 void read(json::value const& document, latency& latency)
 {
-    if (!add_log(document.at("hdr").as_string(), latency) ||
-        latency.count() != number_in(document.at("count")))
+    if (!add_log(member(document, "hdr").as_string(), latency) ||
+        latency.count() != number_of(document, "count"))
         throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
     if (latency.count() != 0)
         latency.restore({
-            .min = number_in(document.at("min_ns")),
-            .max = number_in(document.at("max_ns")),
-            .sum_low = number_in(document.at("sum_ns").at(1)),
-            .sum_high = number_in(document.at("sum_ns").at(0)),
-            .beyond_max = number_in(document.at("beyond_max")),
+            .min = number_of(document, "min_ns"),
+            .max = number_of(document, "max_ns"),
+            .sum_low = number_in(member(document, "sum_ns").at(1)),
+            .sum_high = number_in(member(document, "sum_ns").at(0)),
+            .beyond_max = number_of(document, "beyond_max"),
         });
 }
 
@@ -286,29 +310,42 @@ std::string to_json(result const& result)
 
 namespace {
 
+void check_kind(json::value const& document)
+{
+    json::value const* const version = checked::find(document, "cleat_bench");
+    json::value const* const kind = checked::find(document, "kind");
+    if (version == nullptr || kind == nullptr || !kind->is_string())
+        throw std::runtime_error{"it is no document of cleat-bench"};
+    if (*version != document_version)
+        throw std::runtime_error{fmt::format(
+            "it has version {}, and this program reads version {}", json::serialize(*version),
+            document_version)};
+    if (kind->as_string() != "load")
+        throw std::runtime_error{
+            fmt::format("it is a result of cleat-bench {}", std::string_view{kind->as_string()})};
+}
+
 result result_from(json::value const& document)
 {
-    if (document.at("cleat_bench").to_number<int>() != document_version ||
-        document.at("kind").as_string() != "load")
-        throw std::runtime_error{"it is not a load's result of this version"};
+    check_kind(document);
     result found;
-    found.name = text_in(document.at("name"));
-    found.command = text_in(document.at("command"));
-    found.target = text_in(document.at("target"));
-    found.started = from_utc(text_in(document.at("started")));
-    found.measured = std::chrono::nanoseconds{number_in(document.at("measured_ns"))};
+    found.name = text_of(document, "name");
+    found.command = text_of(document, "command");
+    found.target = text_of(document, "target");
+    found.started = from_utc(text_of(document, "started"));
+    found.measured = std::chrono::nanoseconds{number_of(document, "measured_ns")};
     if (json::value const* const drain = document.as_object().if_contains("drain_ns"))
         found.drain = std::chrono::nanoseconds{number_in(*drain)};
-    found.partial = document.at("partial").as_bool();
-    found.asked = facts_from(document.at("asked"));
-    found.environment = facts_from(document.at("environment"));
-    for (json::value const& each : document.at("limits").as_array())
+    found.partial = checked::flag(document, "partial");
+    found.asked = facts_from(member(document, "asked"));
+    found.environment = facts_from(member(document, "environment"));
+    for (json::value const& each : list(document, "limits"))
         found.verdict.limits.push_back(text_in(each));
-    for (json::value const& each : document.at("cures").as_array())
+    for (json::value const& each : list(document, "cures"))
         found.verdict.cures.push_back(text_in(each));
     if (json::value const* const rate = document.as_object().if_contains("rate_asked"))
         found.rate_asked = rate->to_number<double>();
-    for (json::value const& each : document.at("worker_cpu_ns").as_array())
+    for (json::value const& each : list(document, "worker_cpu_ns"))
         found.worker_cpu.emplace_back(number_in(each));
     if (json::value const* const waited = document.as_object().if_contains("worker_waited_ns"))
         for (json::value const& each : waited->as_array())
@@ -318,9 +355,9 @@ result result_from(json::value const& document)
             found.worker_wall.emplace_back(number_in(each));
     if (json::value const* const server = document.as_object().if_contains("server")) {
         found.server.emplace();
-        for (json::value const& each : server->at("pids").as_array())
+        for (json::value const& each : list(*server, "pids"))
             found.server->pids.push_back(each.to_number<int>());
-        found.server->cpu = std::chrono::nanoseconds{number_in(server->at("cpu_ns"))};
+        found.server->cpu = std::chrono::nanoseconds{number_of(*server, "cpu_ns")};
         if (json::value const* const cores = server->as_object().if_contains("cores"))
             found.server->cores = cores->to_number<double>();
         else if (found.measured.count() > 0)
@@ -348,16 +385,24 @@ try {
     refuse_document(origin, e);
 }
 
-result from_json(std::string const& text, std::string const& origin)
+load_document read_load(std::string const& text, std::string const& origin)
 {
     // The message of an exception of Boost.JSON would name a file of Boost.
     boost::system::error_code error;
     json::value const document = json::parse(text, error);
     if (error)
-        throw std::runtime_error{fmt::format(
-            "{}: not JSON ({}): name a file that cleat-bench wrote with --json", origin,
-            error.message())};
-    return from_document(document, origin);
+        throw std::runtime_error{fmt::format("{}: not JSON ({})", origin, error.message())};
+    result found = from_document(document, origin);
+    json::object const& members = document.as_object();
+    return {
+        std::move(found), members.contains("steps")      ? "staircase"
+                          : members.contains("transfer") ? "transfer"
+                                                         : "load"};
+}
+
+result from_json(std::string const& text, std::string const& origin)
+{
+    return read_load(text, origin).content;
 }
 
 } // namespace cleat::bench

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleat::bench {
@@ -27,6 +28,17 @@ inline constexpr int document_version = 1;
 
 /// from_document is from_json after parsing.
 [[nodiscard]] result from_document(json::value const& document, std::string const& origin);
+
+/// load_document is a load's document, and the subcommand that wrote it: "load", "staircase" or
+/// "transfer".
+struct load_document
+{
+    result content;
+    std::string_view subcommand;
+};
+
+/// read_load is from_json with the subcommand.
+[[nodiscard]] load_document read_load(std::string const& text, std::string const& origin);
 
 /// read fills an empty latency from its JSON. Throws std::runtime_error if the histogram is
 /// damaged.
