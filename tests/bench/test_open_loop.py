@@ -7,6 +7,7 @@ import signal
 import statistics
 import threading
 
+from conftest import code_of
 from deadlines import eventually
 from http_handlers import head_of_request, http
 
@@ -164,9 +165,10 @@ def test_a_server_that_stops_for_a_second_is_seen(bench, server):
     os.kill(target.pid, signal.SIGSTOP)
     resumed = threading.Timer(1.0, os.kill, (target.pid, signal.SIGCONT))
     resumed.start()
-    assert child.communicate(timeout=60) and child.returncode == 0
+    assert child.communicate(timeout=60)
     resumed.join()
     found = bench.read(bench.folder / "s.json")
+    assert child.returncode == code_of(found)
     assert found["attempts"] == found["ok"] == 3 * rate
     response = found["latency"]["response"]
     assert response["max_ns"] > 0.95e9
@@ -183,3 +185,9 @@ def test_what_a_worker_may_not_open_is_a_failure(bench, server):
     assert {"stage": "start", "kind": "in-flight limit"}.items() <= found["failures"][0].items()
     assert found["client_limited"]
     assert "CLIENT-LIMITED" in found["text"]
+
+
+@pytest.mark.parametrize("condition", ["p99 > 1h", "failed > 0%"])
+def test_no_condition_judges_a_load_that_the_generator_limited(bench, server, condition):
+    bench.load("-r", 100, "-d", "1s", "--in-flight", 1, "--no-preflight", "--fail-if", condition,
+               server(http(delay=0.5)).address, code=4)

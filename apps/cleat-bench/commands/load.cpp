@@ -26,8 +26,10 @@
 namespace cleat::bench {
 namespace {
 
-// The exit code of a run that a condition has failed.
+// The exit code of a run that a condition has failed, and of one at a rate that the generator could
+// not keep: its figures are not the server's, so that no condition judges it.
 constexpr int gate_failed = 3;
+constexpr int generator_limited = 4;
 
 // Of an answer longer than this the preflight takes the head alone: to take all of it would be as
 // much work as a part of the run.
@@ -255,6 +257,8 @@ int load(load_request const& request)
         return 130;
     if (found.counts.ok == 0)
         return 1;
+    if (found.rate_asked && found.verdict.client_limited())
+        return generator_limited;
     return std::ranges::any_of(judged, &judgement::failed) ? gate_failed : 0;
 }
 

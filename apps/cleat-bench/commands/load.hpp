@@ -46,7 +46,8 @@ struct load_request
 [[nodiscard]] std::vector<named_file> files_of(load_request const& request);
 
 /// load gives the exit code: 0; 1 when no transaction succeeded or no result could be written; 3
-/// when a condition of the gate failed; 130 when it was interrupted.
+/// when a condition of the gate failed; 4 when the generator could not keep the rate; 130 when it
+/// was interrupted.
 int load(load_request const& request);
 
 /// begin_result describes the machine, and tries one transaction where the request has a preflight.

@@ -15,7 +15,7 @@ void load_options::add_schedule(CLI::App& app)
     app.add_option(
            "-r,--rate", rate,
            "open loop: new connections per second, whatever the server does; response counts from "
-           "the intended start")
+           "the intended start; exit code 4 where the generator could not keep the rate")
         ->group(group);
     app.add_option(
            "--phases", phases,
