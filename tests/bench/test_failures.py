@@ -75,6 +75,32 @@ def test_a_wrong_size(bench, server):
     only(found, "answer", "short answer")
 
 
+def test_a_body_without_the_text(bench, server):
+    target = server(http(body=b"all is well"))
+    words = ("-n", 5, "-c", 1, "--no-preflight", target.address)
+    assert bench.load("--expect-body", "is well", *words)["ok"] == 5
+    only(bench.load("--expect-body", "is ill", *words, code=1), "answer", "wrong body")
+    # The status says more than the body that comes with it.
+    found = bench.load("--expect-body", "is ill", "--expect-status", 201, *words, code=1)
+    only(found, "answer", "wrong status 200")
+    said = refused(bench, "--expect-body", "is ill", target.address, code=1)
+    assert "(answer: wrong body): it does not have the text of --expect-body" in said
+    assert "no body" in refused(bench, "--expect-body", "x", "--method", "HEAD", target.address)
+
+
+def test_bytes_without_the_text(bench, server):
+    target = server(says(b"+PONG\r\n"))
+    words = ("-n", 3, "--raw", "PING\r\n\r\n", "--expect-size", 7, "--no-preflight", target.address)
+    assert bench.load("--expect-body", "PONG", *words)["ok"] == 3
+    only(bench.load("--expect-body", "PANG", *words, code=1), "answer", "wrong body")
+
+
+def test_a_body_that_the_preflight_does_not_wait_for(bench, server):
+    target = server(http(body=b"x" * 100_000 + b"end"))
+    found = bench.load("-n", 2, "--expect-size", 100_003, "--expect-body", "end", target.address)
+    assert found["ok"] == 2
+
+
 def test_no_answer_in_time(bench, server):
     found = bench.load("-n", 2, "-c", 2, "--answer-timeout", "300ms", "--no-preflight",
                        server(silent).address, code=1)

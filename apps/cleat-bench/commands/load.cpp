@@ -58,8 +58,8 @@ std::string cure_for_certificate(std::string_view kind, std::string const& autho
 // The cure for a failure of the first transaction.
 std::string cure_for_first(failure const& what, load_request const& request)
 {
-    bool const wrong_answer = what.kind.starts_with("wrong status") ||
-                              what.kind == "short answer" || what.kind == "long answer";
+    bool const wrong_answer = what.kind.starts_with("wrong ") || what.kind == "short answer" ||
+                              what.kind == "long answer";
     if (wrong_answer && !request.wrong_answer_cure.empty())
         return request.wrong_answer_cure;
     if (what.kind == "refused")
@@ -77,6 +77,8 @@ std::string cure_for_first(failure const& what, load_request const& request)
         return "the server ended the connection before the end of its answer: compare what it "
                "sends "
                "with its Content-Length, and see its log";
+    if (what.kind == "wrong body")
+        return "it does not have the text of --expect-body: check the path and the text";
     if (what.kind == "short answer" || what.kind == "long answer")
         return "check --expect-size";
     if (what.kind == "alert certificate_required")

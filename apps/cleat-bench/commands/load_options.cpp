@@ -241,6 +241,7 @@ void load_options::check_effect() const
               "TLS 1.3 has suites of its own; name them with --ciphersuites, or let --tls be 1.2"},
              {tls == "1.2", "--ciphersuites",
               "those are of TLS 1.3; name suites with --ciphers, or let --tls be 1.3"},
+             {method == "HEAD", "--expect-body", "an answer to HEAD has no body; leave it out"},
              {by_bytes, "--method", "there is none without HTTP; leave it out, or --raw"},
          })
         if (each.applies && given(each.option))
@@ -528,6 +529,7 @@ void load_options::set_exchange(load_request& request) const
     exchange& exchange = spec.exchange;
     exchange.requests = requests;
     exchange.status = status;
+    exchange.body = body_text;
     if (!size.empty())
         exchange.size = bytes("--expect-size", size);
     if (!raw.empty() || !raw_file.empty()) {

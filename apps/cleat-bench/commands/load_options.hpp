@@ -55,6 +55,7 @@ public:
     bool keep_alive = false; ///< Do not ask the server to close after the last request.
     std::optional<int> status;
     std::string size;
+    std::string body_text; ///< That a right body has.
 
     unsigned reuse = 1;
     std::optional<double> ratio;

@@ -152,6 +152,11 @@ void load_options::add_exchange(CLI::App& app)
         ->group(what_group);
     app.add_option("--expect-size", size, "of the answer's body, or of the raw answer")
         ->group(what_group);
+    app.add_option(
+           "--expect-body", body_text,
+           "text that the answer's body has somewhere; without it the answer is a failure, 'wrong "
+           "body'")
+        ->group(what_group);
 }
 
 void load_options::add_output(CLI::App& app)

@@ -9,23 +9,29 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace cleat::bench {
 
-/// answer takes bytes until it is over; then `fault` judges it. It keeps no bytes. The exchange
-/// must outlive it.
+/// answer takes bytes until it is over; then `fault` judges it. It keeps no bytes beyond those of
+/// its search. The exchange must outlive it.
 class answer
 {
 public:
-    explicit answer(exchange const& wanted) : wanted_{wanted}, http_{wanted.head} {}
+    explicit answer(exchange const& wanted)
+        : wanted_{wanted}, http_{wanted.head, wanted.body}, search_{wanted.body}
+    {
+    }
 
     void take(std::span<std::byte const> bytes)
     {
-        if (wanted_.http)
-            surplus_ = http_.take({reinterpret_cast<char const*>(bytes.data()), bytes.size()}) !=
-                       bytes.size();
-        else
-            size_ += bytes.size();
+        std::string_view const text{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+        if (wanted_.http) {
+            surplus_ = http_.take(text) != text.size();
+            return;
+        }
+        size_ += text.size();
+        search_.take(text);
     }
 
     void end() noexcept
@@ -67,7 +73,8 @@ public:
                                                   : http_.body();
         if (wanted_.size && size != *wanted_.size)
             return size < *wanted_.size ? "short answer" : "long answer";
-        return {};
+        bool const has_text = wanted_.http ? http_.has_text() || has_length() : search_.found();
+        return has_text ? "" : "wrong body";
     }
 
 private:
@@ -76,6 +83,7 @@ private:
 
     exchange const& wanted_;
     http_answer http_;
+    text_search search_; // Of an answer that is plain bytes.
     std::uint64_t size_ = 0;
     bool ended_ = false;
     bool surplus_ = false;

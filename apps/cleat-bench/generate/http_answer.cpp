@@ -43,12 +43,14 @@ std::size_t http_answer::take_some(std::string_view bytes)
     switch (part_) {
     case part::body_to_end:
         body_ += bytes.size();
+        search_.take(bytes);
         return bytes.size();
     case part::body_of_length:
     case part::chunk:
         taken = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
         left_ -= taken;
         body_ += taken;
+        search_.take(bytes.substr(0, taken));
         if (left_ == 0 && part_ == part::chunk)
             part_ = part::chunk_end;
         else if (left_ == 0)

@@ -1,7 +1,9 @@
-// http_answer: finds the end, the status and the length of an HTTP/1.1 answer. A state machine over
-// bytes, which keeps nothing of the body.
+// http_answer: finds the end, the status and the length of an HTTP/1.1 answer, and a text in its
+// body. A state machine over bytes, which keeps nothing of the body beyond text_search.
 
 #pragma once
+
+#include "text/text_search.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +18,12 @@ namespace cleat::bench {
 class http_answer
 {
 public:
-    /// head_only: the request was HEAD, so no body follows (RFC 9112, section 6.3).
-    explicit http_answer(bool head_only = false) noexcept : head_only_{head_only} {}
+    /// head_only: the request was HEAD, so no body follows (RFC 9112, section 6.3). `text` is what
+    /// to look for in the body; it must outlive this.
+    explicit http_answer(bool head_only = false, std::string_view text = {}) noexcept
+        : search_{text}, head_only_{head_only}
+    {
+    }
 
     enum class state : std::uint8_t
     {
@@ -37,6 +43,8 @@ public:
     [[nodiscard]] http_answer::state state() const noexcept { return state_; }
     [[nodiscard]] int status() const noexcept { return status_; }
     [[nodiscard]] std::uint64_t body() const noexcept { return body_; }
+    /// has_text: the body has the text.
+    [[nodiscard]] bool has_text() const noexcept { return search_.found(); }
     /// length is the head's Content-Length; unset before the head is there, or without one.
     [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return length_; }
     /// closes: the server will close the connection after this answer (RFC 9112, section 9.3).
@@ -61,6 +69,7 @@ private:
     void on_chunk_size();
     void fail() noexcept { state_ = state::bad; }
 
+    text_search search_;
     std::string line_; // Of the head, or of a chunk's, as far as it has come.
     std::size_t head_size_ = 0;
     std::uint64_t left_ = 0; // Of the body or of the chunk.

@@ -12,14 +12,16 @@ namespace {
 using state = enum http_answer::state;
 
 // read feeds the answer in two parts, split anywhere, and holds that nothing depends on where.
-http_answer read(std::string const& text, bool ended = false, bool head_only = false)
+http_answer read(
+    std::string const& text, bool ended = false, bool head_only = false,
+    std::string_view wanted = {})
 {
-    http_answer whole{head_only};
+    http_answer whole{head_only, wanted};
     std::size_t const taken = whole.take(text);
     if (ended)
         whole.end();
     for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-        http_answer split{head_only};
+        http_answer split{head_only, wanted};
         std::size_t sum = split.take(std::string_view{text}.substr(0, cut));
         if (sum == cut)
             sum += split.take(std::string_view{text}.substr(cut));
@@ -29,6 +31,7 @@ http_answer read(std::string const& text, bool ended = false, bool head_only = f
         REQUIRE(split.status() == whole.status());
         REQUIRE(split.body() == whole.body());
         REQUIRE(split.closes() == whole.closes());
+        REQUIRE(split.has_text() == whole.has_text());
         if (whole.state() == state::whole)
             REQUIRE(sum == taken);
     }
@@ -112,6 +115,27 @@ TEST_CASE("bytes that are no HTTP answer are refused")
              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
          })
         CHECK(read(text).state() == state::bad);
+}
+
+TEST_CASE("a text is found in the body, wherever it is split, and not in the head")
+{
+    auto const has = [](std::string const& answer, std::string_view text, bool ended = false) {
+        return read(answer, ended, false, text).has_text();
+    };
+    std::string const sized = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nababacaba";
+    CHECK(has(sized, "abac"));
+    CHECK(has(sized, "ababacaba"));
+    CHECK(has(sized, "c"));
+    CHECK(has(sized, ""));
+    CHECK(!has(sized, "abad"));
+    CHECK(!has(sized, "OK"));
+    CHECK(!has(sized + "next", "an"));
+    // A chunk's end is no part of the body.
+    CHECK(
+        has("HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+            "chunked\r\n\r\n2\r\nhe\r\n1\r\nl\r\n2\r\nlo\r\n0\r\n\r\n",
+            "hello"));
+    CHECK(has("HTTP/1.1 200 OK\r\n\r\nto the end", "the end", true));
 }
 
 TEST_CASE("a head without end is bounded")

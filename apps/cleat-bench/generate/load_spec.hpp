@@ -72,6 +72,7 @@ struct exchange
     /// The size of a right body; an answer that is plain bytes ends there. Unset: any size is
     /// right, and an answer that is plain bytes ends with the connection.
     std::optional<std::uint64_t> size;
+    std::string body; ///< A right body has this text somewhere; empty: any is right.
 };
 
 /// reuse is how sessions are resumed.

@@ -37,8 +37,8 @@ inline constexpr std::size_t stages = 5;
 inline constexpr std::string_view unfinished = "unfinished";
 
 /// failure is one way to fail. Kinds are words of the field: "refused", "timeout", "reset",
-/// "alert handshake_failure", "certificate expired", "short answer", "wrong status 503", "no
-/// ports".
+/// "alert handshake_failure", "certificate expired", "short answer", "wrong body", "wrong status
+/// 503", "no ports".
 struct failure
 {
     bench::stage stage = bench::stage::start;
