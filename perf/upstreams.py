@@ -23,36 +23,43 @@ servers; a ratio is cleat's figure over another's of the same round.
 """
 
 import argparse
-import json
+import functools
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
-from cleat_perf import results
+from cleat_perf import builds, results, serve
 from cleat_perf.environment import cores, describe
-from cleat_perf.processes import Process, answers, free_port
+from cleat_perf.processes import Process, free_port
 from cleat_perf.results import TREE
+from cleat_perf.serve import Unable
 from cleat_perf.table import spread, table
 
 BIN = TREE / "build/release/bin"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "cleat"
-PEERS = Path(os.environ.get("CLEAT_CACHE_DIR", CACHE)) / "peers"
-OFFERS = ["--tls", "1.3", "--groups", "X25519", "--ciphersuites", "TLS_AES_128_GCM_SHA256"]
+INSTALLED = Path(os.environ.get("CLEAT_CACHE_DIR", CACHE)) / "peers"
+SUBJECTS = ("passthrough", "tls-upstream")
 DOWN = 100_000_000  # Bytes of an answer.
 DOWN_CONNECTIONS = 8
 READY_S = 30
 
 
+@dataclass(frozen=True)
 class Setting:
     """The addresses and files that a configuration is made of."""
 
-    def __init__(self, folder: Path, port: int, behind: int, pem: Path, ca: Path) -> None:
-        self.folder, self.port, self.behind, self.pem, self.ca = folder, port, behind, pem, ca
+    folder: Path
+    port: int
+    behind: int
+    pem: Path
+    ca: Path
 
     def write(self, name: str, text: str) -> str:
         path = self.folder / name
@@ -96,10 +103,6 @@ def haproxy(program: Path, setting: Setting, ends_tls: bool, splices: bool = Fal
         f"backend out\n  server one 127.0.0.1:{setting.behind} {server}\n"
     )
     return [str(program), "-db", "-f", setting.write("haproxy.cfg", text)]
-
-
-def haproxy_splice(program: Path, setting: Setting, ends_tls: bool) -> list[str]:
-    return haproxy(program, setting, ends_tls, splices=True)
 
 
 def nginx(program: Path, setting: Setting, ends_tls: bool) -> list[str]:
@@ -169,38 +172,61 @@ def envoy(program: Path, setting: Setting, ends_tls: bool) -> list[str]:
             "--disable-hot-restart"]  # fmt: skip
 
 
-PROGRAMS = {
-    "cleat": (cleat, BIN / "cleat"),
-    "haproxy": (haproxy, PEERS / "haproxy-awslc"),
-    "haproxy-splice": (haproxy_splice, PEERS / "haproxy-awslc"),
-    "nginx": (nginx, Path("/usr/sbin/nginx")),
-    "envoy": (envoy, PEERS / "envoy"),
-}
-SUBJECTS = {
-    "passthrough": ["cleat", "haproxy", "haproxy-splice", "nginx", "envoy"],
-    "tls-upstream": ["cleat", "haproxy", "nginx", "envoy"],
-}
-TITLES = {
-    "cleat": "cleat",
-    "haproxy": "HAProxy (AWS-LC)",
-    "haproxy-splice": "HAProxy, splicing",
-    "nginx": "nginx (OpenSSL)",
-    "envoy": "Envoy (BoringSSL)",
-}
+@dataclass(frozen=True)
+class Peer:
+    """Peer is a server in the middle, and the subjects that it offers."""
+
+    title: str
+    command: Callable[[Path, Setting, bool], list[str]]
+    program: Path
+    offers: tuple[str, ...] = SUBJECTS
+
+
+PEERS = {
+    "cleat": Peer("cleat", cleat, BIN / "cleat"),
+    "haproxy": Peer("HAProxy (AWS-LC)", haproxy, INSTALLED / "haproxy-awslc"),
+    "haproxy-splice": Peer(
+        "HAProxy, splicing", functools.partial(haproxy, splices=True),
+        INSTALLED / "haproxy-awslc", ("passthrough",),
+    ),
+    "nginx": Peer("nginx (OpenSSL)", nginx, Path("/usr/sbin/nginx")),
+    "envoy": Peer("Envoy (BoringSSL)", envoy, INSTALLED / "envoy"),
+}  # fmt: skip
+
+
+def downloads(text: str) -> int:
+    """downloads are as many on each connection."""
+    count = builds.at_least_one(text)
+    if count % DOWN_CONNECTIONS:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a multiple of {DOWN_CONNECTIONS}")
+    return count
 
 
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parse.add_argument("--rounds", type=int, default=7)
-    parse.add_argument("--connections", type=int, default=3000, help="in each round")
-    parse.add_argument("--downloads", type=int, default=16, help="of 100 MB, in each round")
+    parse.add_argument("--rounds", type=builds.at_least_one, default=7)
+    parse.add_argument(
+        "--connections", type=builds.at_least_one, default=3000, help="in each round"
+    )
+    parse.add_argument("--downloads", type=downloads, default=16, help="of 100 MB, in each round")
     parse.add_argument("--subjects", default=",".join(SUBJECTS), help="by comma")
     parse.add_argument("--servers", help="by comma; default: all of a subject")
     parse.add_argument("--cleat", type=Path, help="another build of it")
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
-    return parse.parse_args()
+    options = parse.parse_args()
+    options.subjects = builds.listed("--subjects", options.subjects, SUBJECTS)
+    options.servers = builds.listed("--servers", options.servers or ",".join(PEERS), PEERS)
+    for subject in options.subjects:
+        if not chosen(options, subject):
+            builds.refuse(f"--servers: none of them offers {subject}")
+    return options
+
+
+def chosen(options: argparse.Namespace, subject: str) -> list[str]:
+    """chosen are the servers that offer a subject, of those that are asked for."""
+    return [name for name in options.servers if subject in PEERS[name].offers]
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
@@ -219,19 +245,20 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 class Behind:
     """A TLS server: a cleat before an origin. It stays the same whatever stands in the middle."""
 
-    def __init__(self, folder: Path, pem: Path, others: set[int]) -> None:
-        self.origin = Process([str(BIN / "perf-origin")], others, folder / "origin.log")
+    def __init__(self, folder: Path, pem: Path, others: set[int], processes: ExitStack) -> None:
+        origin = processes.enter_context(
+            Process([str(BIN / "perf-origin")], others, folder / "origin.log")
+        )
         self.port, self.admin = free_port(), free_port()
         config = folder / "behind.conf"
         config.write_text(
             f'frontend = "[127.0.0.1]:{self.port}"\npem-file = "{pem}"\nworkers = 1\n'
-            f'backend = "[127.0.0.1]:{self.origin.ready_port()}"\nlog-level = 0\n'
+            f'backend = "[127.0.0.1]:{origin.ready_port()}"\nlog-level = 0\n'
             f'admin = "[127.0.0.1]:{self.admin}"\n'
         )
         command = [str(BIN / "cleat"), "--config", str(config)]
-        self.server = Process(command, others, folder / "behind.log")
-        if not self.server.wait_for(self.port, READY_S):
-            sys.exit(f"the server behind does not serve:\n{(folder / 'behind.log').read_text()}")
+        server = processes.enter_context(Process(command, others, folder / "behind.log"))
+        must_serve_at(self.port, server, "the server behind")
 
     def handshakes(self) -> tuple[int, int]:
         """Handshakes so far, and the resumed ones of them."""
@@ -242,69 +269,64 @@ class Behind:
         resumed = sum(value for line, value in count.items() if 'resumption="resumed"' in line)
         return sum(count.values()), resumed
 
-    def stop(self) -> None:
-        self.server.stop()
-        self.origin.stop()
+
+def must_serve_at(port: int, server: Process, name: str) -> None:
+    """must_serve_at waits until a server serves. Raises Unable."""
+    if not server.wait_for(port, READY_S):
+        raise Unable(f"{name} does not serve:\n{server.log.read_text()[-2000:]}")
 
 
-def ask(port: int, others: set[int], found: Path, *words: object) -> dict:
-    """ask gives cleat-bench's document; ends the program where a transaction has failed."""
-    command = [BIN / "cleat-bench", *words, "-q", *OFFERS, "--no-preflight", "--json", found]
-    ran = subprocess.run(
-        [str(each) for each in command], capture_output=True, text=True, timeout=600,
-        preexec_fn=lambda: os.sched_setaffinity(0, others),
-    )  # fmt: skip
-    document: dict = json.loads(found.read_text()) if found.exists() else {}
-    if not document.get("ok") or document["failed"]:
-        sys.exit(f"{port}: {document.get('failures')}\n{ran.stderr[-2000:]}")
-    return document
+def must_serve(found: dict, count: int, server: Process) -> None:
+    """must_serve finds that a server has served so many transactions, and that it still runs:
+    another program may have taken its port before it. Raises Unable."""
+    if serve.whole(found)["ok"] != count:
+        raise Unable(f"{found['command']}: {found['ok']} of {count} transactions were served")
+    if server.child.poll() is not None:
+        raise Unable(f"{server.command[0]} has ended:\n{server.log.read_text()[-2000:]}")
 
 
 class Middle:
     """A server in the middle, on a core of its own."""
 
     def __init__(
-        self, options: argparse.Namespace, name: str, subject: str, behind: Behind, folder: Path,
-        pem: Path, ca: Path,
+        self, program: Path, name: str, subject: str, behind: Behind, folder: Path, pem: Path,
+        ca: Path, processes: ExitStack,
     ) -> None:  # fmt: skip
-        self.folder = folder
         folder.mkdir()
         own = {max(cores())}
         self.others = cores() - own or own
         self.behind = behind
         self.port = free_port()
-        make, program = PROGRAMS[name]
-        if name == "cleat" and options.cleat:
-            program = options.cleat
         setting = Setting(folder, self.port, behind.port, pem, ca)
-        command = make(program, setting, subject == "tls-upstream")
-        self.process = Process(command, own, folder / "log")
-        until = time.monotonic() + READY_S
-        while not answers(self.port):
-            if time.monotonic() > until or self.process.child.poll() is not None:
-                sys.exit(f"{name} does not serve:\n{(folder / 'log').read_text()[-2000:]}")
-            time.sleep(0.02)
+        command = PEERS[name].command(program, setting, subject == "tls-upstream")
+        self.process = processes.enter_context(Process(command, own, folder / "log"))
+        must_serve_at(self.port, self.process, name)
         self.load(200)  # Warms it up.
+
+    def cpu_ns(self, count: int, path: object, *words: object) -> float:
+        """CPU for each of so many transactions of cleat-bench. Raises Unable where one fails."""
+        before = self.process.cpu_ns()
+        found = serve.ask(
+            BIN / "cleat-bench", serve.DEFAULT, f"https://localhost:{self.port}/{path}", *words,
+            "--no-preflight", cores=self.others,
+        )  # fmt: skip
+        spent = self.process.cpu_ns() - before
+        must_serve(found, count, self.process)
+        return spent / count
 
     def load(self, count: int, *words: object) -> float:
         """CPU for each transaction, in microseconds."""
-        before = self.process.cpu_ns()
-        found = ask(
-            self.port, self.others, self.folder / "load.json", "load", "-n", count, "-c", 16,
-            "-d", "600s", "--workers", 1, "--close", "reset", *words,
-            f"https://localhost:{self.port}/1024",
-        )  # fmt: skip
-        return (self.process.cpu_ns() - before) / found["ok"] / 1e3
+        return self.cpu_ns(
+            count, 1024, "load", "-n", count, "-c", 16, "-d", f"{serve.PATIENCE_S}s",
+            "--workers", 1, "--close", "reset", "--expect-size", 1024, *words,
+        ) / 1e3  # fmt: skip
 
     def down(self, count: int) -> float:
         """CPU for each GB, in milliseconds."""
-        before = self.process.cpu_ns()
-        ask(
-            self.port, self.others, self.folder / "down.json", "transfer", "-m",
-            count // DOWN_CONNECTIONS, "-s", DOWN, "-c", DOWN_CONNECTIONS, "--direction", "down",
-            f"https://localhost:{self.port}/{DOWN}",
-        )  # fmt: skip
-        return (self.process.cpu_ns() - before) / (count * DOWN / 1e9) / 1e6
+        return self.cpu_ns(
+            count, DOWN, "transfer", "-m", count // DOWN_CONNECTIONS, "-s", DOWN,
+            "-c", DOWN_CONNECTIONS, "--direction", "down",
+        ) / (DOWN / 1e9) / 1e6  # fmt: skip
 
     def measure(self, options: argparse.Namespace, subject: str) -> dict:
         if subject == "passthrough":
@@ -314,12 +336,18 @@ class Middle:
         full_us = self.load(options.connections)
         resumed_us = self.load(options.connections, "--reuse", 4)
         total_now, resumed_now = self.behind.handshakes()
+        if total_now - total < 2 * options.connections:
+            raise Unable(f"only {total_now - total} handshakes came to the server behind")
         return {"full_us": full_us, "resumed_us": resumed_us,
                 "upstream_resumed": (resumed_now - resumed) / (total_now - total)}  # fmt: skip
 
 
+def program_of(options: argparse.Namespace, name: str) -> Path:
+    return options.cleat if name == "cleat" and options.cleat else PEERS[name].program
+
+
 def version(options: argparse.Namespace, name: str) -> str:
-    program = options.cleat if name == "cleat" and options.cleat else PROGRAMS[name][1]
+    program = program_of(options, name)
     flag = {"cleat": "--version", "envoy": "--version"}.get(name, "-v")
     ran = subprocess.run([program, flag], capture_output=True, text=True, check=True)
     said = (ran.stdout + ran.stderr).strip()
@@ -327,22 +355,26 @@ def version(options: argparse.Namespace, name: str) -> str:
     return said if name == "cleat" else said.splitlines()[0].removeprefix(f"{program}").strip()
 
 
-def round_of(options: argparse.Namespace, number: int, subject: str, servers: list[str]) -> list:
-    found = []
-    for name in servers if number % 2 == 0 else servers[::-1]:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            pem, ca = make_certificate(folder)
-            own = {max(cores())}
-            behind = Behind(folder, pem, cores() - own or own)
-            middle = Middle(options, name, subject, behind, folder / "middle", pem, ca)
-            try:
-                figures = middle.measure(options, subject)
-            finally:
-                middle.process.stop()
-                behind.stop()
-        found.append({"round": number, "subject": subject, "server": name, **figures})
-    return found
+def measured(options: argparse.Namespace, subject: str, name: str) -> dict:
+    """measured are the figures of a server in a round. All processes have ended after it."""
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as processes:
+        folder = Path(scratch)
+        pem, ca = make_certificate(folder)
+        own = {max(cores())}
+        behind = Behind(folder, pem, cores() - own or own, processes)
+        middle = Middle(
+            program_of(options, name), name, subject, behind, folder / "middle", pem, ca,
+            processes,
+        )  # fmt: skip
+        return middle.measure(options, subject)
+
+
+def round_of(options: argparse.Namespace, number: int, subject: str) -> list[dict]:
+    servers = chosen(options, subject)
+    return [
+        {"round": number, "subject": subject, "server": name, **measured(options, subject, name)}
+        for name in (servers if number % 2 == 0 else servers[::-1])
+    ]
 
 
 def compared(rounds: list[dict], subject: str, server: str, key: str, digits: int) -> list[str]:
@@ -365,7 +397,7 @@ HEADS = {
 
 def rows(rounds: list[dict], subject: str) -> list[list[str]]:
     shown = []
-    for name in SUBJECTS[subject]:
+    for name, peer in PEERS.items():
         own = [each for each in rounds if (each["subject"], each["server"]) == (subject, name)]
         if not own:
             continue
@@ -374,7 +406,7 @@ def rows(rounds: list[dict], subject: str) -> list[list[str]]:
             if subject == "passthrough"
             else (("full_us", 1), ("resumed_us", 1))
         )
-        cells = [TITLES[name]]
+        cells = [peer.title]
         for key, digits in keys:
             cells += compared(rounds, subject, name, key, digits)
         if subject == "tls-upstream":
@@ -386,23 +418,21 @@ def rows(rounds: list[dict], subject: str) -> list[list[str]]:
 
 def main() -> None:
     options = arguments()
-    subjects = options.subjects.split(",")
-    chosen = {
-        each: options.servers.split(",") if options.servers else SUBJECTS[each]
-        for each in subjects
-    }
-    names = sorted({name for each in chosen.values() for name in each})
+    names = sorted({name for each in options.subjects for name in chosen(options, each)})
     for name in names:
-        if not PROGRAMS[name][1].exists():
-            sys.exit(f"{name} is not at {PROGRAMS[name][1]}: run peers/install")
+        if not program_of(options, name).exists():
+            sys.exit(f"{name} is not at {program_of(options, name)}: run peers/install")
     document = {"command": results.command(), "environment": describe(TREE)}
     document["environment"]["servers"] = {each: version(options, each) for each in names}
     rounds: list[dict] = []
-    for number in range(options.rounds):
-        for subject in subjects:
-            rounds += round_of(options, number, subject, chosen[subject])
+    try:
+        for number in range(options.rounds):
+            for subject in options.subjects:
+                rounds += round_of(options, number, subject)
+    except Unable as failure:
+        sys.exit(str(failure))
     document["rounds"] = rounds
-    for subject in subjects:
+    for subject in options.subjects:
         print(table(HEADS[subject], rows(rounds, subject)), end="\n\n")
     if options.out:
         results.write(options.out, document)

@@ -1,5 +1,6 @@
 """Processes: starting and ending them, and what the kernel has accounted to them."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -48,7 +49,8 @@ def pss_kib(pid: int) -> int:
 
 
 class Process:
-    """A child on given cores; it and its descendants are what is accounted."""
+    """A child on given cores; it and its descendants are what is accounted. Leave it with `with`,
+    and it is ended."""
 
     def __init__(
         self, command: list[str], cores: set[int], log: Path, env: dict | None = None, **options
@@ -65,6 +67,12 @@ class Process:
                 preexec_fn=lambda: os.sched_setaffinity(0, cores),
                 **options,
             )
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def cpu_ns(self) -> int:
         return cpu_ns(self.child.pid)
@@ -101,8 +109,7 @@ class Process:
             self.child.wait(deadline_s)
         except subprocess.TimeoutExpired:
             pass
-        try:
-            os.killpg(self.child.pid, signal.SIGKILL)  # its own session: nobody else's processes
-        except ProcessLookupError:
-            pass
-        self.child.wait()
+        finally:  # Also where Ctrl-C has broken off the wait.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGKILL)  # its own session: no other processes
+            self.child.wait()

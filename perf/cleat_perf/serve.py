@@ -44,21 +44,10 @@ class Server:
         return processes.pss_kib(self.pid)
 
     def ask(self, subcommand: str, path: str, *options: object, cores: Iterable[int] = ()) -> dict:
-        """ask gives what a subcommand of cleat-bench measures; its clients offer one version, suite
-        and group, and run on `cores`, where there are any. Raises Unable."""
-        command = [self.bench, subcommand, "-q", *offers(self.scenario), *options]
-        with tempfile.NamedTemporaryFile(suffix=".json") as found:
-            command += ["--json", found.name, f"https://{self.address}/{path}"]
-            ran = subprocess.run(
-                [str(word) for word in command], capture_output=True, text=True,
-                timeout=PATIENCE_S,
-                preexec_fn=lambda: os.sched_setaffinity(0, set(cores)) if cores else None,
-            )  # fmt: skip
-            try:
-                document: dict = json.loads(Path(found.name).read_text())
-            except ValueError:
-                raise Unable(ran.stderr.strip().splitlines()[-1]) from None
-        return document
+        return ask(
+            self.bench, self.scenario, f"https://{self.address}/{path}", subcommand, *options,
+            cores=cores,
+        )  # fmt: skip
 
     def handshakes(
         self, count: int, connections: int = 16, cores: Iterable[int] = ()
@@ -76,6 +65,28 @@ class Server:
             self.ask("transfer", str(size) if direction == "down" else "", "-m", 1, "-s", size,
                      "-c", connections, "--direction", direction, "--no-preflight")
         )  # fmt: skip
+
+
+def ask(
+    bench: Path, scenario: str, url: str, subcommand: str, *options: object,
+    cores: Iterable[int] = (),
+) -> dict:  # fmt: skip
+    """ask gives what a subcommand of cleat-bench measures; its clients offer one version, suite and
+    group, and run on `cores`, where there are any. Raises Unable."""
+    command = [bench, subcommand, "-q", *offers(scenario), *options]
+    with tempfile.NamedTemporaryFile(suffix=".json") as found:
+        command += ["--json", found.name, url]
+        ran = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True,
+            timeout=PATIENCE_S,
+            preexec_fn=lambda: os.sched_setaffinity(0, set(cores)) if cores else None,
+        )  # fmt: skip
+        try:
+            document: dict = json.loads(Path(found.name).read_text())
+        except ValueError:
+            said = ran.stderr.strip().splitlines() or [f"no result, exit code {ran.returncode}"]
+            raise Unable(f"{url}: {said[-1]}") from None
+    return document
 
 
 def whole(found: dict) -> dict:
