@@ -22,6 +22,7 @@ import argparse
 import ipaddress
 import itertools
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -190,6 +191,11 @@ def window(options: argparse.Namespace, server: str, kind: str, folder: Path) ->
     }
 
 
+def p99_s(found: dict) -> float:
+    """p99_s is infinite where more than one honest client in a hundred failed."""
+    return math.inf if found["p99_s"] is None else found["p99_s"]
+
+
 def rows(rounds: list[dict]) -> list[list[str]]:
     """rows have the medians of the rounds. A ratio is one of the same round."""
     shown = []
@@ -198,12 +204,12 @@ def rows(rounds: list[dict]) -> list[list[str]]:
         alone = [each for each in rounds if (each["server"], each["kind"]) == (server, "alone")]
         if not own:
             continue
+        waits = [p99_s(each) for each in own]
         ratios = [
-            one["p99_s"] / other["p99_s"]
-            for one, other in zip(own, alone)
-            if one["p99_s"] and other["p99_s"]
+            wait / p99_s(other) if p99_s(other) < math.inf else math.inf
+            for wait, other in zip(waits, alone)
         ]
-        waits = [each["p99_s"] for each in own if each["p99_s"] is not None]
+        median = statistics.median(waits)
 
         def middle(key: str) -> float:
             return statistics.median(each[key] for each in own)
@@ -212,7 +218,7 @@ def rows(rounds: list[dict]) -> list[list[str]]:
             server,
             NAMES[kind],
             f"{sum(each['honest'] for each in own):,}, {sum(each['failed'] for each in own):,}",
-            f"{statistics.median(waits) * 1e3:.2f} ms" if waits else "over 1 % failed",
+            "over 1 % failed" if math.isinf(median) else f"{median * 1e3:.2f} ms",
             f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
             if ratios else "",
             f"{middle('flood_per_s'):,.0f}/s",
