@@ -29,12 +29,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from certificates import Issuer, make_certificates
 from cleat_perf import results
 from cleat_perf.environment import cores, describe
-from cleat_perf.processes import Process, answers, free_port
+from cleat_perf.processes import Process, free_port
 from cleat_perf.results import TREE
 from cleat_perf.table import table
 
@@ -114,49 +115,45 @@ def version(options: argparse.Namespace, server: str) -> str:
 
 
 class Site:
-    """A server with its upstream."""
+    """A server with its upstream. `processes` ends them, and the clients."""
 
     def __init__(
-        self, options: argparse.Namespace, server: str, folder: Path, has_limits: bool
-    ) -> None:
-        self.folder = folder
+        self, options: argparse.Namespace, server: str, folder: Path, has_limits: bool,
+        processes: ExitStack,
+    ) -> None:  # fmt: skip
+        self.folder, self.processes = folder, processes
         core = {max(cores())}
         self.others = cores() - core or core
         origin = before_others([str(BIN / "perf-origin")])
-        self.origin = Process(origin, self.others, folder / "origin.log")
+        self.origin = self.start(origin, self.others, "origin")
         self.port = free_port()
         make_certificates(folder / "pems", 2, Issuer())
         self.pem = folder / "pems" / "0" / "0.pem"
         command = before_others(SERVERS[server](options, self, has_limits))
-        self.server = Process(command, core, folder / "server.log")
-        until = time.monotonic() + 30
-        while not answers(self.port):
-            if time.monotonic() > until or self.server.child.poll() is not None:
-                said = (folder / "server.log").read_text()[-2000:]
-                sys.exit(f"{server} does not serve:\n{said}")
-            time.sleep(0.01)
+        self.server = self.start(command, core, "server")
+        if not self.server.wait_for(self.port, 30):
+            sys.exit(f"{server} does not serve:\n{self.server.log.read_text()[-2000:]}")
+
+    def start(self, command: list[str], on: set[int], name: str) -> Process:
+        return self.processes.enter_context(Process(command, on, self.folder / f"{name}.log"))
 
     def load(self, out: Path, is_honest: bool, *words: object) -> subprocess.Popen:
         command = [BIN / "cleat-bench", "load", f"https://127.0.0.1:{self.port}", "--json", out]
         command += ["--no-preflight", "-q", "--workers", 1, "--path", "/1", "--close", "reset"]
         command += ["--tls", "1.3", "--groups", "X25519"]
-        command = [*map(str, [*command, *words])]
-        return subprocess.Popen(
-            before_others(command, 20 if is_honest else 10),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            preexec_fn=lambda: os.sched_setaffinity(0, self.others),
-        )
-
-    def stop(self) -> None:
-        self.server.stop()
-        self.origin.stop()
+        command = before_others([*map(str, [*command, *words])], 20 if is_honest else 10)
+        return self.start(command, self.others, out.stem).child
 
 
 def window(options: argparse.Namespace, server: str, kind: str, folder: Path) -> dict:
     folder.mkdir()
-    site = Site(options, server, folder, kind == "limited")
-    honest_out, flood_out = folder / "honest.json", folder / "flood.json"
+    with ExitStack() as processes:
+        site = Site(options, server, folder, kind == "limited", processes)
+        return measured(options, site, server, kind)
+
+
+def measured(options: argparse.Namespace, site: Site, server: str, kind: str) -> dict:
+    honest_out, flood_out = site.folder / "honest.json", site.folder / "flood.json"
     flood_s = options.window + 2
     flood = None
     if kind != "alone":
@@ -174,7 +171,6 @@ def window(options: argparse.Namespace, server: str, kind: str, folder: Path) ->
     cpu = (site.server.cpu_ns() - before) / 1e9 / options.window
     if flood:
         flood.wait(120)
-    site.stop()
     found = json.loads(honest_out.read_text())
     sent = json.loads(flood_out.read_text()) if flood else {"attempts": 0, "failed": 0}
     p99 = found["latency"]["response"]["p99_ns"]  # Null where more than one in a hundred failed.

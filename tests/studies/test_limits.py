@@ -1,8 +1,16 @@
-"""perf/limits.py: a window in which honest clients failed has an infinite 99th percentile."""
+"""perf/limits.py: a window in which honest clients failed has an infinite 99th percentile, and no
+process is left over."""
+
+import argparse
+import os
+from pathlib import Path
 
 import pytest
 
 import limits
+from cleat_perf.processes import Process
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def window(kind: str, p99_s: float | None) -> dict:
@@ -36,3 +44,14 @@ def test_a_ratio_to_a_window_of_failures_is_infinite() -> None:
     alone, limited = limits.rows([window("alone", None), window("limited", 0.001)])
     assert alone[3:5] == ["over 1 % failed", "inf (inf..inf)"]
     assert limited[3:5] == ["1.00 ms", "inf (inf..inf)"]
+
+
+def test_processes_end_when_the_server_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[Process]
+) -> None:
+    binaries = Path(os.environ.get("CLEAT_BIN", ROOT / "build/release/bin"))
+    monkeypatch.setattr(limits, "BIN", binaries)
+    options = argparse.Namespace(cleat="/bin/false")
+    with pytest.raises(SystemExit, match="cleat does not serve"):
+        limits.window(options, "cleat", "alone", tmp_path / "window")
+    assert [each.child.returncode is not None for each in started] == [True] * 2

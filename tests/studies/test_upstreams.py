@@ -2,10 +2,8 @@
 
 import argparse
 import os
-import stat
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,24 +22,10 @@ def _programs_of_this_build(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstreams, "BIN", BIN)
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[processes.Process]:
-    """started are the processes that the run starts."""
-    every: list[processes.Process] = []
-
-    class Recorded(processes.Process):
-        def __init__(self, *words: Any) -> None:
-            super().__init__(*words)
-            every.append(self)
-
-    monkeypatch.setattr(upstreams, "Process", Recorded)
-    return every
-
-
 def program(folder: Path, text: str) -> Path:
     path = folder / "program"
     path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    path.chmod(0o755)
     return path
 
 
@@ -65,7 +49,7 @@ def test_a_server_that_serves_has_figures_and_ends(
     (found,) = upstreams.round_of(OPTIONS, 0, subject)
     figures = [value for key, value in found.items() if key.endswith(("_us", "_ms"))]
     assert len(figures) == 2 and min(figures) > 0
-    assert len(started) == 3 and all(each.child.returncode is not None for each in started)
+    assert [each.child.returncode is not None for each in started] == [True] * 3
 
 
 @pytest.mark.parametrize("found", [{"ok": 7, "failed": 0}, {"ok": 7, "failed": 1},
@@ -127,7 +111,7 @@ def test_processes_end_with_an_error_while_the_server_warms_up(
     monkeypatch.setattr(upstreams.Middle, "load", fail)
     with pytest.raises(failure):
         upstreams.round_of(OPTIONS, 0, "passthrough")
-    assert len(started) == 3 and all(each.child.returncode is not None for each in started)
+    assert [each.child.returncode is not None for each in started] == [True] * 3
 
 
 def test_processes_end_when_the_server_does_not_start(
@@ -136,7 +120,7 @@ def test_processes_end_when_the_server_does_not_start(
     options = argparse.Namespace(**vars(OPTIONS) | {"cleat": program(tmp_path, "echo no; exit 3")})
     with pytest.raises(serve.Unable, match="cleat does not serve:\nno"):
         upstreams.round_of(options, 0, "passthrough")
-    assert len(started) == 3 and all(each.child.returncode is not None for each in started)
+    assert [each.child.returncode is not None for each in started] == [True] * 3
 
 
 def test_ctrl_c_in_the_wait_for_an_end_ends_the_process(
