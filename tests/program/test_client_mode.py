@@ -19,22 +19,13 @@ from plain_client import PlainClient, answer, is_refused
 from program import run
 from reloads import reload, reload_is_refused, replace
 from test_access_log import AccessLog
-from test_upstream_tls import FAULTS, faulty, local, only_server
 from tls_client import VERSIONS, TlsClient
-from tls_origins import TlsEnd, block, echo, over_tls, saying, server_certificate, settings
+from tls_origins import (  # noqa: F401: the fixtures
+    FAULTS, LONG_ANSWER, TlsEnd, answer_at_the_end, block, ca, cut, digest, echo, faulty, good, local,
+    noting_the_end, only_server, over_tls, saying, server_certificate, settings, speak_nonsense,
+)  # fmt: skip
 
 SIZE = 20_000_000
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("upstream-authority")
-
-
-@pytest.fixture
-def good(certs, ca):
-    """A certificate for localhost that the authority has signed."""
-    return server_certificate(certs, ca)
 
 
 def frontend(*lines, to="app"):
@@ -61,18 +52,12 @@ def serve(cleat, config, ca):
 
 @VERSIONS
 def test_plaintext_becomes_tls(serve, origin, good, version):
-    def digest(end: TlsEnd) -> None:
+    def answer_and_digest(end: TlsEnd) -> None:
         assert end.receive_exactly(4) == b"ping"
         end.send(b"pong")
-        seen = hashlib.sha256()
-        while more := end.receive():
-            seen.update(more)
-        end.send(seen.hexdigest().encode())
-        for piece in origins.pieces(SIZE):
-            end.send(piece)
-        end.close_notify()
+        digest(SIZE)(end)
 
-    server = serve(local(origin(over_tls(only_server(good, version), digest))))
+    server = serve(local(origin(over_tls(only_server(good, version), answer_and_digest))))
     with PlainClient(server.port) as client:
         client.send(b"ping")
         assert client.receive_exactly(4) == b"pong"
@@ -143,16 +128,11 @@ def test_the_next_server_costs_no_connection(serve, origin, certs, ca, good):
 
 @VERSIONS
 def test_a_client_ends_and_still_reads_its_answer(serve, origin, good, version):
-    def answer_at_the_end(end: TlsEnd) -> None:
-        assert end.receive_to_end() == b"question"  # A close_notify, no bare FIN.
-        end.send(b"long answer " * 100_000)
-        end.close_notify()
-
     server = serve(local(origin(over_tls(only_server(good, version), answer_at_the_end))))
     with PlainClient(server.port) as client:
         client.send(b"question")
         client.end()
-        assert client.receive_to_end() == b"long answer " * 100_000
+        assert client.receive_to_end() == LONG_ANSWER
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
@@ -186,12 +166,7 @@ def test_a_client_that_has_ended_before_the_handshake(serve, origin, good):
 
 @VERSIONS
 def test_an_answer_without_close_notify_ends_in_a_reset(serve, origin, good, version):
-    def cut(end: TlsEnd) -> None:
-        end.send(b"half of")
-        end.truncate()
-        end.socket.recv(1 << 18)
-
-    server = serve(local(origin(over_tls(only_server(good, version), cut))))
+    server = serve(local(origin(over_tls(only_server(good, version), cut(b"half of")))))
     with PlainClient(server.port) as client:
         assert client.wait_for_reset() == b"half of"
     line = server.wait_for_log(event="connection-closed")
@@ -201,13 +176,7 @@ def test_an_answer_without_close_notify_ends_in_a_reset(serve, origin, good, ver
 def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, good):
     """The reset comes behind the bytes that cleat's kernel has for the client."""
     whole = bytes(range(256)) * (1 << 14)
-
-    def cut(end: TlsEnd) -> None:
-        end.send(whole)
-        end.truncate()
-        end.socket.recv(1 << 18)
-
-    server = serve(local(origin(over_tls(settings(good), cut))))
+    server = serve(local(origin(over_tls(settings(good), cut(whole)))))
     with PlainClient(server.port, receive_buffer=8192) as client:
         time.sleep(1)  # Until cleat's sockets are full.
         assert client.receive_exactly(len(whole)) == whole
@@ -217,16 +186,7 @@ def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, good):
 
 def test_a_client_that_breaks_breaks_the_server(serve, origin, good):
     ends = queue.Queue()
-
-    def listen(end: TlsEnd) -> None:
-        end.send(b"go on")
-        try:
-            while end.receive():
-                pass
-            ends.put("whole")
-        except (ssl.SSLEOFError, ConnectionResetError) as broken:
-            ends.put(broken)
-
+    listen = noting_the_end(ends, lambda end: end.send(b"go on"))
     server = serve(local(origin(over_tls(settings(good), listen))))
     with PlainClient(server.port) as client:
         assert client.receive_exactly(5) == b"go on"
@@ -240,13 +200,6 @@ def test_a_client_that_breaks_breaks_the_server(serve, origin, good):
 def test_a_client_that_breaks_during_the_handshake(serve, origin, good, text):
     """The server must not take a part for the whole."""
     ends = queue.Queue()
-
-    def listen(end: TlsEnd) -> None:
-        try:
-            ends.put(end.receive_to_end())
-        except (ssl.SSLEOFError, ConnectionResetError) as broken:
-            ends.put(broken)
-
     up = origin()
     server = serve(local(up))
     client = PlainClient(server.port)
@@ -254,7 +207,7 @@ def test_a_client_that_breaks_during_the_handshake(serve, origin, good, text):
     waiting = up.accept()
     client.reset()
     try:
-        over_tls(settings(good), listen)(waiting)
+        over_tls(settings(good), noting_the_end(ends))(waiting)
         assert isinstance(ends.get(timeout=DEADLINE), ConnectionResetError)
     except ConnectionResetError:
         pass  # In the handshake already.
@@ -262,11 +215,6 @@ def test_a_client_that_breaks_during_the_handshake(serve, origin, good, text):
 
 
 def test_a_server_that_breaks_tls(serve, origin, good):
-    def speak_nonsense(end: TlsEnd) -> None:
-        end.receive_exactly(4)
-        end.socket.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # A record of no key's.
-        end.socket.recv(1 << 18)
-
     server = serve(local(origin(over_tls(settings(good), speak_nonsense))))
     with PlainClient(server.port) as client:
         client.send(b"ping")

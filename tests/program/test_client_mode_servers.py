@@ -4,26 +4,15 @@ hitch's own client mode beside it."""
 import contextlib
 import hashlib
 import os
-import shutil
 
 import pytest
 
 import origins
+from other_servers import free_port, nginx, running, s_server
 from plain_client import PlainClient
-from test_upstream_tls_servers import NGINX, free_port, running
-from tls_origins import TlsEnd, over_tls, server_certificate, settings
+from tls_origins import TlsEnd, ca, cut, good, over_tls, settings  # noqa: F401: the fixtures
 
 SIZE = 5_000_000
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("upstream-authority")
-
-
-@pytest.fixture
-def good(certs, ca):
-    return server_certificate(certs, ca)
 
 
 @pytest.fixture
@@ -44,28 +33,16 @@ def get(port, path="/"):
 
 
 def test_openssl(serve, good):
-    port = free_port()
-    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", good.cert]
-    with running([*command, "-key", good.key, "-www"], port):
+    with s_server(good) as port:
         server = serve(port)
         assert "New, TLSv1.3" in get(server.port)
         assert "Reused, TLSv1.3" in get(server.port)
 
 
 def test_nginx(serve, certs, good, tmp_path):
-    if shutil.which("nginx") is None:
-        pytest.skip("there is no nginx")
     clients = certs.authority("authority-of-clients")
     own = certs.signed("cleat-as-client", clients, "/CN=cleat.internal")
-    port, proxied = free_port(), free_port()
-    path = tmp_path / "nginx.conf"
-    path.write_text(
-        NGINX.format(
-            folder=tmp_path, port=port, proxied=proxied, cert=good.cert, key=good.key,
-            clients=clients.cert,
-        )
-    )
-    with running(["nginx", "-p", tmp_path, "-c", path], port):
+    with nginx(tmp_path, good, clients.cert) as (port, proxied):
         server = serve(port, "--tls-cert", own.pem)
         assert get(server.port).split("\r\n\r\n")[1] == ". localhost CN=cleat.internal "
         assert get(server.port).split("\r\n\r\n")[1] == "r localhost CN=cleat.internal "
@@ -75,15 +52,15 @@ def test_nginx(serve, certs, good, tmp_path):
 
 @contextlib.contextmanager
 def hitch(folder, port, backend, certificate, *flags):
-    if shutil.which("hitch") is None or os.geteuid() != 0:
-        pytest.skip("there is no hitch, or this user cannot start it")
+    if os.geteuid() != 0:
+        pytest.skip("this user cannot start hitch")
     path = folder / f"hitch-{port}.conf"
     # Without ocsp-dir, hitch's process for OCSP aborts in client mode, again and again.
     path.write_text(
         f'frontend = "[127.0.0.1]:{port}"\nbackend = "[127.0.0.1]:{backend}"\n'
         f'pem-file = "{certificate.pem}"\nocsp-dir = ""\nuser = "nobody"\n'
     )
-    with running(["hitch", *flags, "--config", path], port):
+    with running("hitch", *flags, "--config", path, port=port):
         yield
 
 
@@ -137,13 +114,11 @@ def test_beside_hitch(serve, origin, good, tmp_path):
 
 
 def test_where_hitch_makes_a_cut_answer_look_whole(serve, origin, good, tmp_path):
-    def cut(end: TlsEnd) -> None:
+    def answer(end: TlsEnd) -> None:
         end.receive_exactly(4)
-        end.send(b"half of")
-        end.truncate()
-        end.socket.recv(1 << 18)
+        cut(b"half of")(end)
 
-    up = origin(over_tls(settings(good), cut))
+    up = origin(over_tls(settings(good), answer))
     port = free_port()
     with hitch(tmp_path, port, up.port, good, "--client"):
         server = serve(up.port, "--tls-verify=off")

@@ -1,7 +1,6 @@
 """Active checks that speak TLS: what they verify, send and expect, and why they fail."""
 
 import queue
-import shutil
 
 import pytest
 
@@ -9,28 +8,14 @@ import proxy_header
 from admin_client import admin_of
 from deadlines import eventually
 from origins import echo as echo_plain
+from other_servers import nginx, s_server
 from reloads import reload, replace
-from test_upstream_tls_servers import free_port, running
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS
-from tls_origins import block, echo, over_tls, server_certificate, settings
+from tls_origins import block, ca, echo, faulty, good, local, only_server, over_tls, settings
 from upstream_blocks import frontend, route, sni, upstream
 
 CHECK = ("check-interval = 1", "check-fall = 1")
 ADMIN = 'admin = "[127.0.0.1]:0"\n'
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("upstream-authority")
-
-
-@pytest.fixture
-def good(certs, ca):
-    return server_certificate(certs, ca)
-
-
-def local(port):
-    return f"[localhost]:{port}"
 
 
 def state(server):
@@ -51,10 +36,9 @@ def test_a_server_that_is_trusted_passes(serve, origin, ca, good, version, kind)
     def note(end):
         seen.put((end.name, end.receive_to_end()))
 
-    tls = settings(good, minimum_version=version, maximum_version=version)
-    up = origin(over_tls(tls, note))
+    up = origin(over_tls(only_server(good, version), note))
     lines = (*CHECK, f"check = {kind}")
-    server = serve(block(local(up.port), ca=ca.cert, lines=lines) + ADMIN)
+    server = serve(block(local(up), ca=ca.cert, lines=lines) + ADMIN)
     wait_until_it_passes(server)
     # SNI, no text, and a close_notify.
     assert seen.get(timeout=60) == ("localhost", b"")
@@ -67,21 +51,13 @@ FAULTS = {
 }
 
 
-def faulty(certs, ca, fault):
-    if fault == "expired":
-        return server_certificate(certs, ca, days=-1)
-    if fault == "unknown":
-        return server_certificate(certs, certs.authority("another-authority"))
-    return server_certificate(certs, ca, names="DNS:other.example,IP:127.0.0.9")
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_server_that_is_not_trusted_is_down(serve, origin, certs, ca, fault):
     up = origin(over_tls(settings(faulty(certs, ca, fault)), echo))
     lines = (*CHECK, "check = on")
-    server = serve(block(local(up.port), ca=ca.cert, lines=lines))
+    server = serve(block(local(up), ca=ca.cert, lines=lines))
     line = server.wait_for_log(event="server-down")
-    assert (line["server"], line["reason"]) == (local(up.port), FAULTS[fault])
+    assert (line["server"], line["reason"]) == (local(up), FAULTS[fault])
 
 
 def test_a_server_that_accepts_and_shakes_no_hands_is_down(serve, origin, ca):
@@ -103,15 +79,14 @@ def test_check_tcp_is_content_with_a_connection(serve, origin, ca):
 def test_a_server_that_asks_for_a_certificate(serve, origin, certs, ca, good, version):
     clients = certs.authority("authority-of-clients")
     own = certs.signed("cleat-as-client", clients, "/CN=cleat.internal")
-    tls = settings(good, clients=clients.cert, minimum_version=version, maximum_version=version)
-    up = origin(over_tls(tls, echo))
+    up = origin(over_tls(only_server(good, version, clients=clients.cert), echo))
     lines = (*CHECK, "check = on")
-    server = serve(block(local(up.port), ca=ca.cert, lines=lines))
+    server = serve(block(local(up), ca=ca.cert, lines=lines))
     reason = server.wait_for_log(event="server-down")["reason"]
     alert = "handshake_failure" if version == TLS_1_2 else "certificate_required"
     assert reason == f"the server sent the alert {alert}"
     lines = (*lines, f'tls-cert = "{own.pem}"')
-    server = serve(block(local(up.port), ca=ca.cert, lines=lines) + ADMIN)
+    server = serve(block(local(up), ca=ca.cert, lines=lines) + ADMIN)
     wait_until_it_passes(server)
 
 
@@ -125,7 +100,7 @@ def test_a_text_inside_tls(serve, origin, ca, good):
 
     up = origin(over_tls(settings(good), answer))
     lines = (*CHECK, "check = on", 'check-send = "PING\\r\\n"', 'check-expect = "200 "')
-    server = serve(block(local(up.port), ca=ca.cert, lines=lines))
+    server = serve(block(local(up), ca=ca.cert, lines=lines))
     line = server.wait_for_log(event="server-down")
     assert line["reason"] == "the answer has ended without the expected text"
     assert seen.get(timeout=60) == b"PING\r\n"
@@ -143,7 +118,7 @@ def test_the_protocol_of_a_check(serve, origin, ca, good, offered):
     lines = [*CHECK, "check = on", 'tls-alpn = "h2,http/1.1"']
     if offered != "h2":
         lines.append(f'check-alpn = "{offered}"')
-    server = serve(block(local(up.port), ca=ca.cert, lines=lines) + ADMIN)
+    server = serve(block(local(up), ca=ca.cert, lines=lines) + ADMIN)
     wait_until_it_passes(server)
     assert seen.get(timeout=60) == offered
 
@@ -166,7 +141,7 @@ def test_the_header_is_of_cleats_own_connection(serve, origin, ca, good, place, 
     lines = [*CHECK, "check = on", 'check-send = "PING"', 'check-expect = "PING"']
     if place == "inside":
         lines.append("tls-proxy-header = inside")
-    text = block(local(up.port), ca=ca.cert, lines=lines) + f"write-proxy-{version} = on\n"
+    text = block(local(up), ca=ca.cert, lines=lines) + f"write-proxy-{version} = on\n"
     server = serve(text + ADMIN)
     wait_until_it_passes(server)
     local_v2 = proxy_header.SIGNATURE + b"\x20\0\0\0"
@@ -214,7 +189,7 @@ def test_a_reload_takes_new_authorities(serve, origin, certs, ca, good, tmp_path
     file.write_text(other.cert.read_text())
     up = origin(over_tls(settings(good), echo))
     lines = (*CHECK, "check = on")
-    text = block(local(up.port), ca=file, lines=lines) + 'frontend = "[127.0.0.1]:0"\n'
+    text = block(local(up), ca=file, lines=lines) + 'frontend = "[127.0.0.1]:0"\n'
     server = serve(text)
     assert server.wait_for_log(event="server-down")["reason"] == FAULTS["unknown"]
     replace(file, ca.cert.read_text())
@@ -231,7 +206,7 @@ def test_checks_need_no_more_than_the_sandbox_allows(serve, origin, certs, ca, g
     file.write_text(certs.authority("another-authority").cert.read_text())
     up = origin(over_tls(settings(good), echo))
     lines = (*CHECK, "check = on")
-    text = block(local(up.port), ca=file, lines=lines) + "sandbox = seccomp\n"
+    text = block(local(up), ca=file, lines=lines) + "sandbox = seccomp\n"
     server = serve(text + 'frontend = "[127.0.0.1]:0"\n')
     server.wait_for_log(event="server-down")
     replace(file, ca.cert.read_text())
@@ -240,53 +215,24 @@ def test_checks_need_no_more_than_the_sandbox_allows(serve, origin, certs, ca, g
 
 
 def test_openssl(serve, ca, good):
-    port = free_port()
-    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", good.cert]
     lines = (*CHECK, "check = on", 'check-send = "GET / HTTP/1.0\\r\\n\\r\\n"')
     lines = (*lines, 'check-expect = "200 ok"')
-    with running([*command, "-key", good.key, "-www"], port):
-        server = serve(block(local(port), ca=ca.cert, lines=lines) + ADMIN)
+    with s_server(good) as port:
+        server = serve(block(f"[localhost]:{port}", ca=ca.cert, lines=lines) + ADMIN)
         wait_until_it_passes(server)
-    assert server.wait_for_log(event="server-down")["server"] == local(port)
+    assert server.wait_for_log(event="server-down")["server"] == f"[localhost]:{port}"
 
 
-NGINX = """
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log info;
-events {{ }}
-http {{
-  access_log {folder}/access.log;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
-  server {{
-    listen 127.0.0.1:{port} ssl proxy_protocol;
-    ssl_certificate {cert};
-    ssl_certificate_key {key};
-    location / {{ return 200 "fine"; }}
-  }}
-}}
-"""
-
-
-GET = ('check-send = "GET / HTTP/1.0\\r\\n\\r\\n"', 'check-expect = "fine"')
+GET = ('check-send = "GET / HTTP/1.0\\r\\n\\r\\n"', 'check-expect = " localhost "')
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("text", [(), GET], ids=["handshake", "text"])
 def test_nginx_behind_a_proxy_header(serve, ca, good, tmp_path, version, text):
-    if shutil.which("nginx") is None:
-        pytest.skip("there is no nginx")
-    port = free_port()
-    path = tmp_path / "nginx.conf"
-    path.write_text(NGINX.format(folder=tmp_path, port=port, cert=good.cert, key=good.key))
     lines = (*CHECK, "check = on", *text)
-    with running(["nginx", "-p", tmp_path, "-c", path], port):
-        shown = block(local(port), ca=ca.cert, lines=lines)
+    with nginx(tmp_path, good) as (_, proxied):
+        shown = block(f"[localhost]:{proxied}", ca=ca.cert, lines=lines)
         server = serve(shown + f"write-proxy-{version} = on\n" + ADMIN)
         wait_until_it_passes(server)
     assert "SSL_do_handshake() failed" not in (tmp_path / "error.log").read_text()
-    assert server.wait_for_log(event="server-down")["server"] == local(port)
+    assert server.wait_for_log(event="server-down")["server"] == f"[localhost]:{proxied}"

@@ -18,30 +18,13 @@ from deadlines import eventually
 from program import run
 from reloads import reload, reload_is_refused, replace
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only
-from tls_origins import TlsEnd, block, echo, over_tls, saying, server_certificate, settings
+from tls_origins import (  # noqa: F401: the fixtures
+    FAULTS, LONG_ANSWER, TlsEnd, answer_at_the_end, block, ca, cut, digest, echo, faulty, good, local,
+    noting_the_end, only_server, over_tls, saying, server_certificate, settings, speak_nonsense,
+)  # fmt: skip
+from upstream_blocks import answer
 
 SIZE = 20_000_000
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("upstream-authority")
-
-
-@pytest.fixture
-def good(certs, ca):
-    """A certificate for localhost that the authority has signed."""
-    return server_certificate(certs, ca)
-
-
-def answer(port, *tls, **more):
-    with TlsClient(port, *tls, **more) as client:
-        return client.receive_to_end().decode()
-
-
-def local(origin):
-    """An origin's address by its name, which the certificates have."""
-    return origin.address.replace("127.0.0.1", "localhost")
 
 
 @VERSIONS
@@ -56,22 +39,9 @@ def test_bytes_go_both_ways(serve, origin, ca, good, version):
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
-def only_server(certificate, version, **more):
-    return settings(certificate, minimum_version=version, maximum_version=version, **more)
-
-
 @VERSIONS
 def test_large_transfers_are_whole(serve, origin, ca, good, version):
-    def digest(end: TlsEnd) -> None:
-        seen = hashlib.sha256()
-        while more := end.receive():
-            seen.update(more)
-        end.send(seen.hexdigest().encode())
-        for piece in origins.pieces(SIZE):
-            end.send(piece)
-        end.close_notify()
-
-    up = origin(over_tls(only_server(good, version), digest))
+    up = origin(over_tls(only_server(good, version), digest(SIZE)))
     server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         for piece in origins.pieces(SIZE):
@@ -80,17 +50,6 @@ def test_large_transfers_are_whole(serve, origin, ca, good, version):
         whole = client.receive_to_end()
     assert whole[:64].decode() == origins.expected_digest(SIZE)
     assert hashlib.sha256(whole[64:]).hexdigest() == origins.expected_digest(SIZE)
-
-
-FAULTS = {"expired": "certificate-expired", "unknown": "unknown-authority", "name": "wrong-name"}
-
-
-def faulty(certs, ca, fault):
-    if fault == "expired":
-        return server_certificate(certs, ca, days=-1)
-    if fault == "unknown":
-        return server_certificate(certs, certs.authority("another-authority"))
-    return server_certificate(certs, ca, names="DNS:other.example,IP:127.0.0.9")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -313,17 +272,12 @@ def test_the_proxy_header(serve, origin, ca, good, place):
 
 @VERSIONS
 def test_a_client_ends_and_still_reads_its_answer(serve, origin, ca, good, version):
-    def answer_at_the_end(end: TlsEnd) -> None:
-        assert end.receive_to_end() == b"question"
-        end.send(b"long answer " * 100_000)
-        end.close_notify()
-
     up = origin(over_tls(only_server(good, version), answer_at_the_end))
     server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         client.send(b"question")
         client.close_notify()
-        assert client.receive_to_end() == b"long answer " * 100_000
+        assert client.receive_to_end() == LONG_ANSWER
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
@@ -346,12 +300,8 @@ def test_an_upstream_ends_and_is_still_sent_to(serve, origin, ca, good):
 
 @VERSIONS
 def test_an_upstream_without_close_notify_is_no_clean_end(serve, origin, ca, good, version):
-    def cut(end: TlsEnd) -> None:
-        end.send(b"half of")
-        end.truncate()
-        end.socket.recv(1 << 18)
-
-    server = serve(block(local(origin(over_tls(only_server(good, version), cut))), ca=ca.cert))
+    up = origin(over_tls(only_server(good, version), cut(b"half of")))
+    server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         assert client.receive_exactly(7) == b"half of"
         client.wait_for_break()
@@ -361,17 +311,11 @@ def test_an_upstream_without_close_notify_is_no_clean_end(serve, origin, ca, goo
 
 def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, ca, good):
     """Whatever cleat has taken from the upstream leaves before the end does."""
-    answer = bytes(range(256)) * (1 << 14)
-
-    def cut(end: TlsEnd) -> None:
-        end.send(answer)
-        end.truncate()
-        end.socket.recv(1 << 18)
-
-    server = serve(block(local(origin(over_tls(settings(good), cut))), ca=ca.cert))
+    whole = bytes(range(256)) * (1 << 14)
+    server = serve(block(local(origin(over_tls(settings(good), cut(whole)))), ca=ca.cert))
     with TlsClient(server.port, receive_buffer=8192) as client:
         time.sleep(1)  # Until cleat's sockets are full.
-        assert client.receive_exactly(len(answer)) == answer
+        assert client.receive_exactly(len(whole)) == whole
         client.wait_for_break()
     assert server.wait_for_log(event="connection-closed")["reason"] == "upstream-truncated"
 
@@ -383,31 +327,20 @@ def test_an_upload_that_is_cut_after_the_answer_is_not_whole(serve, origin, ca, 
     def answer_first(end: TlsEnd) -> None:
         end.send(b"answer")
         end.close_notify()
-        try:
-            while end.receive():
-                pass
-            ends.put("whole")
-        except (ssl.SSLEOFError, ConnectionResetError) as broken:
-            ends.put(broken)
 
-    server = serve(block(local(origin(over_tls(settings(good), answer_first))), ca=ca.cert))
+    up = origin(over_tls(settings(good), noting_the_end(ends, answer_first)))
+    server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         assert client.receive_to_end() == b"answer"
         client.send(b"half of")
         client.truncate()
-        assert ends.get(timeout=60) != "whole"
+        assert isinstance(ends.get(timeout=60), (ssl.SSLEOFError, ConnectionResetError))
 
 
 def test_a_client_without_close_notify_is_no_clean_end_for_the_upstream(serve, origin, ca, good):
     ends = queue.Queue()
-
-    def listen(end: TlsEnd) -> None:
-        try:
-            ends.put(end.receive_to_end())
-        except ssl.SSLEOFError as cut:
-            ends.put(cut)
-
-    server = serve(block(local(origin(over_tls(settings(good), listen))), ca=ca.cert))
+    up = origin(over_tls(settings(good), noting_the_end(ends)))
+    server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         client.send(b"half of")
         client.truncate()
@@ -429,11 +362,6 @@ def test_an_upstream_that_breaks(serve, origin, ca, good):
 
 
 def test_an_upstream_that_breaks_tls(serve, origin, ca, good):
-    def speak_nonsense(end: TlsEnd) -> None:
-        end.receive_exactly(4)
-        end.socket.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # A record of no key's.
-        end.socket.recv(1 << 18)
-
     server = serve(block(local(origin(over_tls(settings(good), speak_nonsense))), ca=ca.cert))
     with TlsClient(server.port) as client:
         client.send(b"ping")

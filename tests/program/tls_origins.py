@@ -1,13 +1,35 @@
 """Upstreams that speak TLS, and the certificates that they show."""
 
+import hashlib
+import queue
 import socket
 import ssl
 from pathlib import Path
 from typing import Callable
 
+import pytest
+
+import origins
 from certificates import EC, Certificate, CertificateMaker, openssl
-from origins import Upstream
+from origins import Origin, Upstream
 from tls_client import TlsClient
+
+
+@pytest.fixture
+def ca(certs: CertificateMaker) -> Certificate:
+    """ca is the authority that cleat verifies upstreams by."""
+    return certs.authority("upstream-authority")
+
+
+@pytest.fixture
+def good(certs: CertificateMaker, ca: Certificate) -> Certificate:
+    """good is a certificate for localhost that the authority has signed."""
+    return server_certificate(certs, ca)
+
+
+def local(origin: Origin) -> str:
+    """local is an origin's address by its name, which the certificates have."""
+    return origin.address.replace("127.0.0.1", "localhost")
 
 
 def server_certificate(
@@ -30,6 +52,18 @@ def server_certificate(
     return certs.keep(name, cert, key)
 
 
+FAULTS = {"expired": "certificate-expired", "unknown": "unknown-authority", "name": "wrong-name"}
+
+
+def faulty(certs: CertificateMaker, ca: Certificate, fault: str) -> Certificate:
+    """faulty is a certificate that does not verify, for one of the reasons in FAULTS."""
+    if fault == "expired":
+        return server_certificate(certs, ca, days=-1)
+    if fault == "unknown":
+        return server_certificate(certs, certs.authority("another-authority"))
+    return server_certificate(certs, ca, names="DNS:other.example,IP:127.0.0.9")
+
+
 def settings(certificate: Certificate, **more: object) -> ssl.SSLContext:
     """settings are a server's: alpn, clients (the file of authorities that it verifies clients by),
     and attributes of ssl.SSLContext."""
@@ -44,6 +78,13 @@ def settings(certificate: Certificate, **more: object) -> ssl.SSLContext:
         else:
             setattr(made, name, value)
     return made
+
+
+def only_server(
+    certificate: Certificate, version: ssl.TLSVersion, **more: object
+) -> ssl.SSLContext:
+    """only_server is a server's settings for one version of TLS."""
+    return settings(certificate, minimum_version=version, maximum_version=version, **more)
 
 
 class TlsEnd(TlsClient):
@@ -95,6 +136,66 @@ def saying(name: str) -> Callable[[TlsEnd], None]:
         end.close_notify()
 
     return say
+
+
+def digest(size: int) -> Callable[[TlsEnd], None]:
+    """digest is a handler that takes everything, and sends its SHA-256 and so many bytes."""
+
+    def handle(end: TlsEnd) -> None:
+        seen = hashlib.sha256()
+        while more := end.receive():
+            seen.update(more)
+        end.send(seen.hexdigest().encode())
+        for piece in origins.pieces(size):
+            end.send(piece)
+        end.close_notify()
+
+    return handle
+
+
+LONG_ANSWER = b"long answer " * 100_000
+
+
+def answer_at_the_end(end: TlsEnd) -> None:
+    """answer_at_the_end takes a question to its close_notify, which is no bare FIN."""
+    assert end.receive_to_end() == b"question"
+    end.send(LONG_ANSWER)
+    end.close_notify()
+
+
+def cut(text: bytes) -> Callable[[TlsEnd], None]:
+    """cut is a handler that ends its text without a close_notify."""
+
+    def handle(end: TlsEnd) -> None:
+        end.send(text)
+        end.truncate()
+        end.socket.recv(1 << 18)
+
+    return handle
+
+
+def speak_nonsense(end: TlsEnd) -> None:
+    """speak_nonsense answers four bytes with a record that no key has made."""
+    end.receive_exactly(4)
+    end.socket.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))
+    end.socket.recv(1 << 18)
+
+
+def noting_the_end(
+    ends: queue.Queue, first: Callable[[TlsEnd], None] | None = None
+) -> Callable[[TlsEnd], None]:
+    """noting_the_end is a handler that notes what the client has sent to its end, or how the client
+    broke off. `first` is what it does before."""
+
+    def listen(end: TlsEnd) -> None:
+        if first is not None:
+            first(end)
+        try:
+            ends.put(end.receive_to_end())
+        except (ssl.SSLEOFError, ConnectionResetError) as broken:
+            ends.put(broken)
+
+    return listen
 
 
 def block(*servers: str, ca: Path | None, lines: tuple = (), name: str = "app") -> str:

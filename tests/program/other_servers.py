@@ -1,0 +1,93 @@
+"""Servers of other makes: OpenSSL's s_server, nginx, hitch and gnutls-serv."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+from certificates import Certificate
+from deadlines import DEADLINE, eventually
+from server_process import free_port
+
+NGINX = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log info;
+events {{ }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  server {{
+    listen 127.0.0.1:{port} ssl;
+    listen 127.0.0.1:{proxied} ssl proxy_protocol;
+    ssl_certificate {certificate.cert};
+    ssl_certificate_key {certificate.key};
+    {lines}
+    location / {{
+      return 200 "$ssl_session_reused $ssl_server_name $ssl_client_s_dn $proxy_protocol_addr";
+    }}
+  }}
+}}
+"""
+
+
+def accepts(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def running(*command: object, port: int) -> Iterator[None]:
+    """running starts a server that listens at a port, and ends it with all that it has started. It
+    skips the test where there is no such program."""
+    if shutil.which(str(command[0])) is None:
+        pytest.skip(f"there is no {command[0]}")
+    process = subprocess.Popen(
+        list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        eventually(f"{command[0]} listens", lambda: accepts(port) or process.poll() is not None)
+        assert process.poll() is None, process.stdout.read()
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=DEADLINE)
+
+
+@contextlib.contextmanager
+def s_server(certificate: Certificate) -> Iterator[int]:
+    """s_server answers HTTP with what it knows of the connection. It gives its port."""
+    port = free_port()
+    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", certificate.cert]
+    with running(*command, "-key", certificate.key, "-www", port=port):
+        yield port
+
+
+@contextlib.contextmanager
+def nginx(folder: Path, certificate: Certificate, clients: Path | None = None) -> Iterator[tuple]:
+    """nginx answers HTTP with what it knows of the connection, and asks for a certificate where it
+    has authorities of clients. It gives its port, and one for connections with a PROXY header."""
+    port, proxied = free_port(), free_port()
+    lines = f"ssl_client_certificate {clients}; ssl_verify_client optional;" if clients else ""
+    path = folder / "nginx.conf"
+    path.write_text(
+        NGINX.format(
+            folder=folder, port=port, proxied=proxied, certificate=certificate, lines=lines
+        )
+    )
+    with running("nginx", "-p", folder, "-c", path, port=port):
+        yield port, proxied
