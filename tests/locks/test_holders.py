@@ -1,7 +1,5 @@
 """The holders of locks that others waited for; deadlocks; locks in both orders."""
 
-import pytest
-
 
 def names(report, place):
     return [report["functions"][each] for each in place["functions"]]

@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from pathlib import Path
 from typing import Iterator
@@ -13,7 +12,7 @@ import pytest
 
 from certificates import Certificate
 from deadlines import DEADLINE, eventually
-from server_process import free_port
+from server_process import accepts, free_port
 
 NGINX = """
 daemon off;
@@ -39,14 +38,6 @@ http {{
   }}
 }}
 """
-
-
-def accepts(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port)).close()
-    except OSError:
-        return False
-    return True
 
 
 @contextlib.contextmanager

@@ -30,6 +30,20 @@ def reload(server: Cleat) -> dict[str, str]:
     return server.wait_for_log(times=before + 1, event="reloaded")
 
 
+def rewrite(server: Cleat, before: str, after: str) -> None:
+    """rewrite puts other text into the configuration that a test has started the server with; with
+    nothing before, at its end."""
+    text = server.config.read_text()
+    assert before in text
+    replace(server.config, text.replace(before, after) if before else text + after, 0o644)
+
+
+def reload_with(server: Cleat, before: str, after: str) -> dict[str, str]:
+    """reload_with is a reload after a rewrite."""
+    rewrite(server, before, after)
+    return reload(server)
+
+
 def reload_is_refused(server: Cleat) -> list[str]:
     """A reload that fails: the problems in the log."""
     before = len(server.log(event="reload-refused"))

@@ -33,10 +33,17 @@ asyncio.run(main())
 CHECK = ["check = tcp", "check-interval = 1", 'check-send = "PING\\n"', 'check-expect = "PONG"']
 
 
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
+def free_port(host: str = "127.0.0.1") -> int:
+    with socket.create_server((host, 0)) as held:
         return held.getsockname()[1]
+
+
+def accepts(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
 class ServerProcess:

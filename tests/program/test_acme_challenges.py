@@ -8,7 +8,7 @@ import ssl
 import pytest
 
 from program import run
-from reloads import reload, reload_is_refused, replace
+from reloads import reload_is_refused, reload_with, rewrite
 from tls_client import VERSIONS, TlsClient, context, only
 from upstream_blocks import answer, frontend, route, saying, upstream
 
@@ -115,17 +115,14 @@ def test_a_reload_begins_and_ends_it(serve, origin, folder, put):
     made = put()
     text = f'backend = "{origin(saying("backend")).address}"\n'
     server = serve(text)
-    before = server.config.read_text()
     assert answer(server.port, context(**CHALLENGE), name=NAME) == "backend"
-    replace(server.config, before + f'acme-challenges = "{folder}"\n')
-    reload(server)
+    reload_with(server, "", f'acme-challenges = "{folder}"\n')
     assert seen(server.port) == made.fingerprint
     assert answer(server.port, name=NAME) == "backend"
-    replace(server.config, before + f'acme-challenges = "{folder}/missing"\n')
+    rewrite(server, f"{folder}", f"{folder}/missing")
     assert any("cannot open the folder" in each for each in reload_is_refused(server))
     assert seen(server.port) == made.fingerprint
-    replace(server.config, before)
-    reload(server)
+    reload_with(server, f'acme-challenges = "{folder}/missing"\n', "")
     assert answer(server.port, context(**CHALLENGE), name=NAME) == "backend"
 
 

@@ -9,7 +9,7 @@ from admin_client import admin_of
 from deadlines import DEADLINE, SANITIZED, eventually
 from origins import echo
 from program import binary
-from reloads import reload, replace
+from reloads import reload_with
 from server_process import CHECK, servers
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
@@ -100,12 +100,9 @@ def test_a_reload_keeps_what_the_checks_have_found_and_takes_new_ones(serve, ori
         server = serve(text + '\nfrontend = "[127.0.0.1]:0"\n')
         a.freeze()
         server.wait_for_log(event="server-down")
-        before = server.config.read_text()
-        replace(server.config, before + "keepalive = 3599\n", 0o644)
-        reload(server)
+        reload_with(server, "", "keepalive = 3599\n")
         assert {name_of_server(server.port) for _ in range(3)} == {"b"}
-        replace(server.config, before.replace("PONG", "pong"), 0o644)
-        assert reload(server)["keys"] == "keepalive,upstream"
+        assert reload_with(server, "PONG", "pong")["keys"] == "upstream"
         lines = server.wait_for_log(event="server-down", server=b.address)
         assert lines["reason"] == "no answer within 1000 ms"
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import queue
-import ssl
 import time
 
 import pytest
@@ -17,7 +16,7 @@ from admin_client import Admin
 from deadlines import DEADLINE
 from plain_client import PlainClient, answer, is_refused
 from program import run
-from reloads import reload, reload_is_refused, replace
+from reloads import reload_is_refused, reload_with, replace, rewrite
 from test_access_log import AccessLog
 from tls_client import VERSIONS, TlsClient
 from tls_origins import (  # noqa: F401: the fixtures
@@ -86,11 +85,9 @@ def test_a_server_that_speaks_first_is_heard_at_once(serve, origin, certs, good)
     on the socket of a frontend where TLS ended before. TCP_DEFER_ACCEPT would wait for a second."""
     server = serve(local(origin(over_tls(settings(good), saying("220 hello")))))
     assert fastest_answer(server.port) < 0.9
-    text = server.config.read_text()
-    replace(server.config, text.replace("client = on", f'pem-file = "{certs.ecdsa.pem}"'))
-    reload(server)
-    replace(server.config, text)
-    reload(server)
+    own = f'pem-file = "{certs.ecdsa.pem}"'
+    reload_with(server, "client = on", own)
+    reload_with(server, own, "client = on")
     assert fastest_answer(server.port) < 0.9
 
 
@@ -501,20 +498,17 @@ def test_both_kinds_of_frontends(serve, origin, certs, good):
 def test_a_frontend_changes_its_mind_at_a_reload(serve, origin, certs, good):
     up = origin(over_tls(settings(good), echo))
     server = serve(local(up))
-    before = server.config.read_text()
     with PlainClient(server.port) as old:
         assert old.exchange(b"ping") == b"ping"
         own = f'pem-file = "{certs.ecdsa.pem}"'
-        replace(server.config, before.replace("client = on", own))
-        assert "client" in reload(server)["keys"].split(",")
+        assert "client" in reload_with(server, "client = on", own)["keys"].split(",")
         with TlsClient(server.port) as client:
             assert client.exchange(b"over TLS") == b"over TLS"
         assert old.exchange(b"and still") == b"and still"
-    replace(server.config, before)
-    reload(server)
+    reload_with(server, own, "client = on")
     with PlainClient(server.port) as client:
         assert client.exchange(b"ping") == b"ping"
-    replace(server.config, before.replace("tls = on", "tls = off"))
+    rewrite(server, "tls = on", "tls = off")
     problems = "\n".join(reload_is_refused(server))
     assert "nothing would be encrypted" in problems or "tls is off here" in problems
     with PlainClient(server.port) as client:

@@ -15,7 +15,7 @@ from dns_server import DnsServer
 from origins import echo
 from own_network import own_network, with_files
 from program import run
-from reloads import reload, reload_is_refused
+from reloads import reload, reload_is_refused, reload_with, rewrite
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
 
@@ -250,13 +250,10 @@ def test_a_reload_takes_other_names(serve, origins, dns):
     server = serve(
         f'backend = "[one.example]:{port}"\nfrontend = "[127.0.0.1]:0"\n{dns.setting}'
     )
-    text = server.config.read_text()
-    server.config.write_text(text.replace("one.example", "two.example"))
-    reload(server)
+    reload_with(server, "one.example", "two.example")
     dns.change(one=["127.0.0.9"], two=["127.0.0.3"])
     eventually("the change is followed", lambda: answer(server.port) == "3")
-    server.config.write_text(text.replace("[one.example]", "[127.0.0.2]"))
-    reload(server)
+    reload_with(server, "[two.example]", "[127.0.0.2]")
     asked = dns.queries("two.example")
     dns.change(two=["127.0.0.9"])
     assert answer(server.port) == "2"
@@ -276,11 +273,10 @@ def test_a_reload_while_dns_fails_keeps_what_is_known(serve, origins, dns):
     server.wait_for_log(event="dns-lookup-failed")
     reload(server)
     assert answer(server.port) == "3"  # And not the address of the start.
-    text = server.config.read_text()
-    server.config.write_text(text.replace("app.example", "new.example"))
+    rewrite(server, "app.example", "new.example")
     (problem,) = reload_is_refused(server)
     assert "cannot find the host new.example: the name does not exist (NXDOMAIN)" in problem
-    server.config.write_text(text)
+    rewrite(server, "new.example", "app.example")
     dns.change(app=["127.0.0.2"])
     eventually("the change is followed", lambda: answer(server.port) == "2")
     server.wait_for_log(event="dns-lookup-recovered")

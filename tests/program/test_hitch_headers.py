@@ -5,16 +5,16 @@ hitch is a package of Debian and Ubuntu; where it is not installed, these tests 
 
 import os
 import shutil
-import signal
 import socket
 import struct
-import subprocess
 
 import pytest
 
 import proxy_header
-from deadlines import DEADLINE, eventually
+from deadlines import DEADLINE
+from other_servers import running
 from proxy_header import parse_v2
+from server_process import free_port
 from tls_client import VERSIONS, only
 
 HITCH = shutil.which("hitch") or shutil.which("/usr/sbin/hitch")
@@ -24,25 +24,12 @@ pytestmark = pytest.mark.skipif(HITCH is None, reason="hitch is not installed")
 SOURCE = "127.0.0.2"  # No other test has it, so that its port is free twice.
 
 
-def free_port(host):
-    with socket.create_server((host, 0)) as held:
-        return held.getsockname()[1]
-
-
-def listens(port):
-    try:
-        socket.create_connection(("127.0.0.1", port)).close()
-        return True
-    except ConnectionRefusedError:
-        return False
-
-
 class Pair:
     """Pair is hitch and cleat with one configuration, one after the other."""
 
     def __init__(self, cleat, upstreams, certs, folder):
         self.cleat, self.upstreams, self.certs = cleat, upstreams, certs
-        self.port, self.source_port = free_port("127.0.0.1"), free_port(SOURCE)
+        self.port, self.source_port = free_port(), free_port(SOURCE)
         self.pem, self.folder = certs.rsa, folder
 
     def first_bytes(self, *lines, tls, name="site.example"):
@@ -55,14 +42,8 @@ class Pair:
     def of_hitch(self, file, tls, name):
         command = [HITCH, f"--config={file}", f"--frontend=[127.0.0.1]:{self.port}", self.pem.pem]
         command += ["--user=nobody"] if os.geteuid() == 0 else []  # It refuses to serve as root.
-        with open(self.folder / "hitch.log", "wb") as log:
-            running = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-        try:
-            eventually("hitch listens", lambda: listens(self.port))
+        with running(*command, port=self.port):
             return self.ask(tls, name)
-        finally:
-            os.killpg(running.pid, signal.SIGKILL)  # It, its worker, and its OCSP process.
-            running.wait(DEADLINE)
 
     def of_cleat(self, file, tls, name):
         frontend = f"[127.0.0.1]:{self.port}"

@@ -13,7 +13,7 @@ from deadlines import DEADLINE, eventually
 from origins import echo
 from program import run
 from proxy_header import SIGNATURE, make_v2
-from reloads import reload, reload_is_refused, replace
+from reloads import reload_is_refused, reload_with, rewrite
 from tls_client import TlsClient
 
 DESTINATION = ("198.51.100.2", 443)
@@ -34,14 +34,6 @@ def serve(cleat, certs, config, origin):
         return server
 
     return serve
-
-
-def rewrite(server, before, after):
-    """The configuration with other lines, and a reload."""
-    text = server.config.read_text()
-    assert before in text
-    replace(server.config, text.replace(before, after))
-    return reload(server)
 
 
 @pytest.fixture
@@ -241,7 +233,7 @@ def test_a_reload_keeps_the_counts(serve, connect, is_reset):
         'frontend = { host = "127.0.0.1" port = "0" max-connections = 4 }', limits, "log-level = 2"
     )
     first, _ = connect(server.port), connect(server.port)
-    rewrite(server, "log-level = 2", "log-level = 2\nlog-burst = 9")
+    reload_with(server, "log-level = 2", "log-level = 2\nlog-burst = 9")
     assert is_reset(server.port)
     refused(server, "client-connection-limit")
     connect(server.port, source="127.0.0.2"), connect(server.port, source="127.0.0.3")
@@ -257,7 +249,7 @@ def test_a_reload_keeps_the_buckets(serve, is_reset):
     server = serve("client-handshake-rate = 1", "client-handshake-burst = 30", "log-level = 2")
     began = time.monotonic()
     assert sum(not is_reset(server.port) for _ in range(60)) >= 30
-    rewrite(server, "log-level = 2", "log-level = 2\nlog-burst = 9")
+    reload_with(server, "log-level = 2", "log-level = 2\nlog-burst = 9")
     admitted = sum(not is_reset(server.port) for _ in range(30))
     assert admitted <= 1 + time.monotonic() - began
 
@@ -265,17 +257,17 @@ def test_a_reload_keeps_the_buckets(serve, is_reset):
 def test_a_reload_brings_and_takes_limits(serve, connect, is_reset):
     server = serve("log-level = 2")
     old = connect(server.port)
-    rewrite(server, "log-level", "max-connections = 2\nlog-level")
+    reload_with(server, "log-level", "max-connections = 2\nlog-level")
     connect(server.port)
     assert is_reset(server.port)  # The older connection counts.
-    rewrite(server, "max-connections = 2", "client-max-connections = 1")
+    reload_with(server, "max-connections = 2", "client-max-connections = 1")
     connect(server.port)  # Its older ones were not counted as a client's.
     assert is_reset(server.port)
-    rewrite(server, "client-max-connections = 1\n", "")
+    reload_with(server, "client-max-connections = 1\n", "")
     connect(server.port)
     old.socket.close()
     server.wait_for_log(event="connection-closed")
-    rewrite(server, "log-level", "client-max-connections = 1\nlog-level")
+    reload_with(server, "log-level", "client-max-connections = 1\nlog-level")
     connect(server.port)
     assert is_reset(server.port)
 
@@ -283,8 +275,7 @@ def test_a_reload_brings_and_takes_limits(serve, connect, is_reset):
 def test_a_reload_with_a_mistake_is_refused(serve, connect, is_reset):
     server = serve("client-max-connections = 1", "log-level = 2")
     connect(server.port)
-    text = server.config.read_text()
-    replace(server.config, "client-handshake-burst = 3\n" + text)
+    rewrite(server, "log-level", "client-handshake-burst = 3\nlog-level")
     (problem,) = reload_is_refused(server)
     assert "client-handshake-burst: this is a part of client-handshake-rate" in problem
     assert is_reset(server.port)  # The old limits are in force.

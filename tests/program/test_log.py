@@ -9,6 +9,7 @@ import pytest
 
 import logfmt
 from deadlines import DEADLINE, eventually
+from server_process import accepts
 from tls_client import TLS_1_2, TlsClient, only, refused
 
 
@@ -103,7 +104,7 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
             port = free.getsockname()[1]
         quiet = {"log_level": level, "wait": False, "shutdown_timeout": 30}  # Nothing is cut off.
         server = cleat(frontend=f"[127.0.0.1]:{port}", **quiet)
-        eventually("it listens", lambda: can_connect(port))
+        eventually("it listens", lambda: accepts(port))
         with TlsClient(port) as client:
             client.exchange(b"all is well")
             client.close_notify()
@@ -117,7 +118,7 @@ def test_level_1_tells_of_what_the_end_has_cut_off(cleat):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = cleat(frontend=f"[127.0.0.1]:{port}", log_level=1, wait=False)
-    eventually("it listens", lambda: can_connect(port))
+    eventually("it listens", lambda: accepts(port))
     with TlsClient(port) as client:
         client.exchange(b"not done yet")
         server.end()
@@ -179,14 +180,6 @@ def test_connections_that_end_well_all_have_their_lines(cleat):
             client.close_notify()
             client.receive()
     server.wait_for_log(event="connection-closed", reason="done", times=5)
-
-
-def can_connect(port):
-    try:
-        socket.create_connection(("127.0.0.1", port)).close()
-        return True
-    except ConnectionRefusedError:
-        return False
 
 
 def test_a_reader_that_stalls_stops_no_traffic(cleat):

@@ -16,7 +16,7 @@ from deadlines import DEADLINE, SANITIZED
 from origins import answer, echo, expected_digest, pieces
 from program import run
 from proxy_header import AUTHORITY, SIGNATURE, make_v2, parse_v2, receive_v1, receive_v2
-from reloads import reload, replace
+from reloads import reload_with
 from test_access_log import AccessLog
 from test_fragmented_hello import long_alpn
 from test_not_tls import GARBAGE, HTTP, NO_RECORDS, say
@@ -453,8 +453,7 @@ def test_the_next_server_gets_the_hello(serve, origin, certs):
 
 def test_a_reload_ends_tls_here(server, certs):
     with TlsClient(server.port, name=PASSED) as client:
-        replace(server.config, server.config.read_text().replace(PASS, ""), 0o644)
-        assert reload(server)["keys"] == "route"
+        assert reload_with(server, PASS, "")["keys"] == "route"
         assert client.exchange(b"goes on") == b"goes on"
     with TlsClient(server.port, name=PASSED) as client:
         assert client.fingerprint == certs.ecdsa.fingerprint

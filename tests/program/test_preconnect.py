@@ -12,7 +12,7 @@ from deadlines import eventually
 from far_network import THERE, far_network
 from origins import echo
 from program import run
-from reloads import reload, replace
+from reloads import reload_with
 from tls_client import TLS_1_2, TLS_1_3, TlsClient
 from tls_origins import over_tls, settings
 from upstream_blocks import frontend, route, sni, upstream
@@ -172,8 +172,7 @@ def test_a_reload_ends_them_and_makes_others(serve, origin):
     behind = origin()
     server = serve(block(behind.address, count=1) + ADMIN)
     first = behind.accept()
-    replace(server.config, server.config.read_text().replace("preconnect = 1", "preconnect = 2"))
-    assert reload(server)["keys"] == "upstream"
+    assert reload_with(server, "preconnect = 1", "preconnect = 2")["keys"] == "upstream"
     assert has_ended(first, timeout=5)
     others = [behind.accept(), behind.accept()]
     with TlsClient(server.port) as client:

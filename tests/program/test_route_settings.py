@@ -19,7 +19,7 @@ from origins import answer as web
 from origins import echo
 from program import binary, run
 from proxy_header import AUTHORITY, SSL, parse_v2, receive_v1, receive_v2
-from reloads import reload, reload_is_refused, replace
+from reloads import reload, reload_is_refused, reload_with, replace, rewrite
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
 from upstream_blocks import answer, frontend, route, saying, sni, upstream
 
@@ -56,12 +56,6 @@ def let_in(port, tls=None, **more):
     with TlsClient(port, tls, **more) as client:
         assert client.exchange(b"it is me") == b"it is me"
         return client
-
-
-def rewrite(server, before, after):
-    text = server.config.read_text()
-    assert before in text
-    replace(server.config, text.replace(before, after))
 
 
 # Certificates.
@@ -415,8 +409,7 @@ def test_a_limit_is_counted_and_kept_over_reloads(serve, origin, app):
             reload(server)
         assert is_reset(server.port, name="a.test")
         assert is_reset(server.port, name="p.test")
-        rewrite(server, 'a.test" max-connections = 1', 'a.test" max-connections = 2')
-        reload(server)
+        reload_with(server, 'a.test" max-connections = 1', 'a.test" max-connections = 2')
         stack.enter_context(TlsClient(server.port, name="a.test"))
         assert is_reset(server.port, name="a.test")
     counted = "cleat_connections_refused_total"
@@ -430,8 +423,8 @@ def test_a_reload_changes_a_routes_settings(serve, certs, app, ca, good):
     site = certs.named("site", "DNS:a.test")
     server = serve(app + frontend(route("app", sni("a.test"), "tls-protos = TLSv1.3")))
     before = TlsClient(server.port, name="a.test")
-    rewrite(server, "tls-protos = TLSv1.3", f'pem-file = "{site.pem}" {verifies(ca)}')
-    assert "route" in reload(server)["keys"]
+    own = f'pem-file = "{site.pem}" {verifies(ca)}'
+    assert "route" in reload_with(server, "tls-protos = TLSv1.3", own)["keys"]
     assert before.exchange(b"as before") == b"as before"
     before.socket.close()
     refused(server.port, name="a.test")

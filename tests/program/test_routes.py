@@ -9,7 +9,7 @@ import pytest
 from origins import echo
 from proxy_header import make_v2
 from program import run
-from reloads import reload, reload_is_refused, replace
+from reloads import reload_is_refused, reload_with, rewrite
 from tls_client import TLS_1_2, VERSIONS, TlsClient, context, only
 from upstream_blocks import answer, frontend, route, saying, sni, upstream
 
@@ -152,11 +152,11 @@ def test_a_reload_changes_routes(serve, named):
     routes = [route("old", sni("a.example")), route("new", sni("b.example"))]
     server = serve(named("old", "new") + frontend(*routes, route("old", sni("c.example"))))
     with TlsClient(server.port, name="a.example") as before:
-        replace(server.config, server.config.read_text().replace('"old" }', '"new" }', 1), 0o644)
-        assert reload(server)["keys"] == "route"
+        to_new = 'sni = "a.example" upstream = "new"'
+        assert reload_with(server, 'sni = "a.example" upstream = "old"', to_new)["keys"] == "route"
         assert before.receive_to_end() == b"old"
     assert answer(server.port, name="a.example") == "new"
-    replace(server.config, server.config.read_text().replace("sni =", "no-sni ="), 0o644)
+    rewrite(server, "sni =", "no-sni =")
     assert "no-sni: there is no such key" in reload_is_refused(server)[0]
     assert answer(server.port, name="a.example") == "new"
 

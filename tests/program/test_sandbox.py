@@ -5,14 +5,12 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import re
 import resource
 import shutil
 import signal
 import struct
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest

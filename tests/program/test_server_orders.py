@@ -7,7 +7,7 @@ import pytest
 from admin_client import admin_of
 from deadlines import eventually
 from origins import echo
-from reloads import reload, replace
+from reloads import reload_with
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
 
@@ -68,8 +68,7 @@ def test_an_order_holds_through_a_reload(serve, origin):
     server = serve(text + 'frontend = "[127.0.0.1]:0"\n')
     admin = admin_of(server)
     order(server, admin, a.address, "state=drain&weight=9")
-    replace(server.config, server.config.read_text() + "keepalive = 3599\n", 0o644)
-    reload(server)
+    reload_with(server, "", "keepalive = 3599\n")
     assert {answer(server.port) for _ in range(5)} == {"b"}
     (shown,) = admin.get("/status.json").json["upstreams"]
     found = {each["server"]: (each["state"], each["weight"]) for each in shown["servers"]}

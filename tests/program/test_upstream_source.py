@@ -15,7 +15,7 @@ from admin_client import admin_of
 from origins import echo
 from own_network import own_network
 from program import run
-from reloads import reload, replace
+from reloads import reload_with
 from tls_client import TlsClient
 from tls_origins import over_tls, settings as tls_settings
 from upstream_blocks import upstream
@@ -84,8 +84,7 @@ def test_ports_that_run_out_are_named(serve, origin):
         assert failed["reason"] == "local-ports-used-up"
         assert len(server.log(event="local-ports-used-up")) == 1
         # One more address, by a reload.
-        replace(server.config, server.config.read_text() + 'upstream-source = "127.0.0.7"\n')
-        reload(server)
+        reload_with(server, "", 'upstream-source = "127.0.0.7"\n')
         with clients(server, PORTS):
             assert sources(behind)["127.0.0.7"] == PORTS
     Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("30000 40000")

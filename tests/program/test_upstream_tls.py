@@ -2,22 +2,19 @@
 before and inside TLS, ends of every kind, and a change of authorities."""
 
 import hashlib
-import json
 import os
 import queue
 import ssl
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import origins
 import proxy_header
-from deadlines import eventually
 from program import run
 from reloads import reload, reload_is_refused, replace
-from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only
+from tls_client import TLS_1_2, VERSIONS, TlsClient, context
 from tls_origins import (  # noqa: F401: the fixtures
     FAULTS, LONG_ANSWER, TlsEnd, answer_at_the_end, block, ca, cut, digest, echo, faulty, good, local,
     noting_the_end, only_server, over_tls, saying, server_certificate, settings, speak_nonsense,

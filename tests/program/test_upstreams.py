@@ -11,7 +11,7 @@ from admin_client import admin_of, eventually_counts
 from deadlines import eventually
 from origins import echo
 from program import run
-from reloads import reload, replace
+from reloads import reload_with
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
 
@@ -121,8 +121,7 @@ def test_a_reload_changes_the_servers(serve, origin):
     server = serve(upstream(a) + 'upstream = "app"\nfrontend = "[127.0.0.1]:0"\n')
     assert answer(server.port) == "a"
     with TlsClient(server.port) as client:
-        replace(server.config, server.config.read_text().replace(a, b), 0o644)
-        assert reload(server)["keys"] == "upstream"
+        assert reload_with(server, a, b)["keys"] == "upstream"
         assert client.receive_to_end() == b"a"
     assert answer(server.port) == "b"
 

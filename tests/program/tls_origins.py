@@ -10,7 +10,7 @@ from typing import Callable
 import pytest
 
 import origins
-from certificates import EC, Certificate, CertificateMaker, openssl
+from certificates import Certificate, CertificateMaker, openssl
 from origins import Origin, Upstream
 from tls_client import TlsClient
 
