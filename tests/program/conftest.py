@@ -112,6 +112,21 @@ def serve(cleat, certs, config):
 
 
 @pytest.fixture
+def serve_lines(cleat, certs, config):
+    """Starts cleat, with one worker, and a configuration file of these lines."""
+
+    def serve(*lines, workers=1, **options):
+        path = config("\n".join([*lines, f'pem-file = "{certs.ecdsa.pem}"']) + "\n")
+        has_frontend = any(line.startswith("frontend") for line in lines)
+        frontend = {"frontend": None} if has_frontend else {}
+        server = cleat("--config", path, "--workers", workers, pem=[], **frontend, **options)
+        server.config = path
+        return server
+
+    return serve
+
+
+@pytest.fixture
 def proxied(
     cleat: Callable[..., Cleat], origin: Callable[..., Origin]
 ) -> tuple[Cleat, Origin]:

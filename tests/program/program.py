@@ -60,6 +60,13 @@ def run(
     return ran
 
 
+def complaints(*arguments: object) -> str:
+    """complaints are the errors of a configuration that `cleat --test` refuses."""
+    ran = run("--test", *arguments)
+    assert ran.returncode == 1, ran
+    return ran.stderr
+
+
 @contextlib.contextmanager
 def open_folder() -> Iterator[Path]:
     """open_folder is a folder that every user may enter, as none of pytest's is."""

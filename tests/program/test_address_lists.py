@@ -9,32 +9,20 @@ import pytest
 
 from admin_client import admin_of, eventually_counts
 from deadlines import DEADLINE
-from program import run
+from program import complaints, run
 from reloads import reload, reload_is_refused, replace
 from tls_client import TlsClient
 
 
 @pytest.fixture
-def serve(cleat, certs, config):
-    """Starts cleat, with one worker, and a configuration file of these lines."""
-
-    def serve(*lines, **options):
-        path = config("\n".join([*lines, f'pem-file = "{certs.ecdsa.pem}"']) + "\n")
-        has_frontend = any(line.startswith("frontend") for line in lines)
-        frontend = {"frontend": None} if has_frontend else {}
-        server = cleat("--config", path, "--workers", 1, pem=[], **frontend, **options)
-        server.config = path
-        return server
-
-    return serve
+def serve(serve_lines):
+    return serve_lines
 
 
 def check(config, certs, *lines):
     """The errors of a configuration."""
     path = config("\n".join([*lines, f'pem-file = "{certs.ecdsa.pem}"']) + "\n")
-    done = run("-t", "--config", path, "--frontend", "[127.0.0.1]:0")
-    assert done.returncode != 0, done
-    return done.stderr.replace(str(path), "conf")
+    return complaints("--config", path, "--frontend", "[127.0.0.1]:0").replace(str(path), "conf")
 
 
 def is_served(port, source="127.0.0.1"):

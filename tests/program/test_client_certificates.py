@@ -7,24 +7,10 @@ import subprocess
 
 import pytest
 
+from client_authorities import bad, ca, good, let_in, showing, verifies  # noqa: F401: the fixtures
 from deadlines import DEADLINE
-from program import run
+from program import complaints, run
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, only, refused
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("ca")
-
-
-@pytest.fixture
-def good(certs, ca):
-    return certs.signed("good", ca, "/O=Example/CN=alice").pem
-
-
-@pytest.fixture
-def bad(certs):
-    return certs.signed("bad", certs.authority("another-ca"), "/CN=mallory").pem
 
 
 @pytest.fixture
@@ -37,15 +23,10 @@ def serve(cleat, ca):
     return lambda mode: cleat("--client-verify", mode, "--client-verify-ca", ca.cert)
 
 
-def let_in(port, tls):
-    with TlsClient(port, tls) as client:
-        assert client.exchange(b"it is me") == b"it is me"
-
-
 @VERSIONS
 @pytest.mark.parametrize("mode", ["optional", "required"])
 def test_a_good_one_is_let_in(serve, good, version, mode):
-    let_in(serve(mode).port, only(version, certificate=good))
+    let_in(serve(mode).port, showing(good, version))
 
 
 @VERSIONS
@@ -67,7 +48,7 @@ def test_required_refuses_a_client_without_one(serve, version):
 @pytest.mark.parametrize("mode", ["optional", "required"])
 def test_a_strangers_is_refused(serve, bad, version, mode):
     server = serve(mode)
-    why = refused(server.port, only(version, certificate=bad))
+    why = refused(server.port, showing(bad, version))
     assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
     told = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
     assert "issuer" in told["detail"] or "self-signed" in told["detail"]
@@ -83,7 +64,7 @@ def test_an_expired_one_is_refused(serve, expired, version):
 
 
 def test_none_does_not_ask(cleat, bad):
-    let_in(cleat().port, only(TLS_1_3, certificate=bad))
+    let_in(cleat().port, showing(bad))
 
 
 def test_a_frontend_has_its_own_rule(cleat, config, certs, ca, good):
@@ -93,8 +74,7 @@ def test_a_frontend_has_its_own_rule(cleat, config, certs, ca, good):
         pem-file = "{certs.ecdsa.pem}"
         frontend = {{ host = "127.0.0.1"
                       port = 0
-                      client-verify = required
-                      client-verify-ca = "{ca.cert}" }}
+                      {verifies(ca)} }}
         frontend = "[127.0.0.1]:0"
     """),
         pem=[],
@@ -102,7 +82,7 @@ def test_a_frontend_has_its_own_rule(cleat, config, certs, ca, good):
     )
     closed, public = server.ports
     refused(closed, only(TLS_1_3))
-    let_in(closed, only(TLS_1_3, certificate=good))
+    let_in(closed, showing(good))
     let_in(public, only(TLS_1_3))
 
 
@@ -120,11 +100,9 @@ def rules(cleat, config, certs, ca):
             config(f"""
             frontend = "[127.0.0.1]:0"
             pem-file = {{ cert = "{closed}"
-                          client-verify = required
-                          client-verify-ca = "{ca.cert}" }}
+                          {verifies(ca)} }}
             pem-file = {{ cert = "{other}"
-                          client-verify = required
-                          client-verify-ca = "{authority.cert}" }}
+                          {verifies(authority)} }}
             pem-file = "{certs.ecdsa.pem}"
         """),
             *more,
@@ -144,14 +122,14 @@ def test_a_certificate_has_its_own_rule(rules, good, bad, version):
         (server.port, "closed.test", good),
         (server.port, "other.test", bad),
     ]:
-        tls = only(version, certificate=shown) if shown else only(version)
+        tls = showing(shown, version) if shown else only(version)
         with TlsClient(port, tls, name=name) as client:
             assert client.exchange(b"it is me") == b"it is me"
     refused(server.port, only(version), name="closed.test")
     assert server.wait_for_log(event="handshake-failed", reason="no-client-certificate")
-    why = refused(server.port, only(version, certificate=bad), name="closed.test")
+    why = refused(server.port, showing(bad, version), name="closed.test")
     assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
-    why = refused(server.port, only(version, certificate=good), name="other.test")
+    why = refused(server.port, showing(good, version), name="other.test")
     assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
 
 
@@ -173,36 +151,31 @@ def test_certificates_with_one_name_have_one_rule(config, certs, ca):
     """A client chooses between an ECDSA and an RSA certificate by what it can verify."""
     path = config(f"""
         pem-file = {{ cert = "{certs.rsa.pem}"
-                      client-verify = required
-                      client-verify-ca = "{ca.cert}" }}
+                      {verifies(ca)} }}
         pem-file = "{certs.ecdsa.pem}"
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert "Give both the same client-verify" in ran.stderr
-    assert f"{path}:" in ran.stderr
+    errors = complaints("--config", path)
+    assert "Give both the same client-verify" in errors
+    assert f"{path}:" in errors
 
 
 def test_a_rule_needs_its_certificate_in_memory(config, certs, ca):
     closed = certs.named("closed", "DNS:closed.test").pem
     path = config(f"""
         pem-file = {{ cert = "{closed}"
-                      client-verify = required
-                      client-verify-ca = "{ca.cert}" }}
+                      {verifies(ca)} }}
         pem-file = "{certs.ecdsa.pem}"
         certificate-cache = 1
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:2:" in ran.stderr and "Set certificate-cache" in ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:2:" in errors and "Set certificate-cache" in errors
 
 
 def test_explain_knows_the_rule(config, certs, ca):
     closed = certs.named("closed", "DNS:closed.test").pem
     path = config(f"""
         pem-file = {{ cert = "{closed}"
-                      client-verify = required
-                      client-verify-ca = "{ca.cert}" }}
+                      {verifies(ca)} }}
         pem-file = "{certs.ecdsa.pem}"
     """)
     said = {
@@ -264,22 +237,21 @@ def test_the_schemes_of_the_request_can_be_set(cleat, config, certs, ca, s_clien
     names = "rsa_pss_rsae_sha256:ecdsa_secp384r1_sha384:ecdsa_secp256r1_sha256"
     names += "" if IS_OPENSSL else ":rsa_pkcs1_sha1"
     path = config(f"""
-        client-verify = required
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca)}
         client-verify-sigalgs = "{names}"
     """)
     server = cleat("--config", path)
     old = [0x0201] if version == TLS_1_2 and not IS_OPENSSL else []
     assert requested_schemes(s_client, server.port, version) == [0x0804, 0x0503, 0x0403, *old]
-    let_in(server.port, only(version, certificate=good))
+    let_in(server.port, showing(good, version))
 
 
 @pytest.mark.parametrize("priority", ["NORMAL:-VERS-ALL:+VERS-TLS1.2", "NORMAL"])
 def test_gnutls_takes_the_request(serve, good, priority):
     server = serve("required")
     ran = subprocess.run(
-        ["gnutls-cli", "--insecure", "--priority", priority, "--x509certfile", good]
-        + ["--x509keyfile", good, "--port", str(server.port), "127.0.0.1"],
+        ["gnutls-cli", "--insecure", "--priority", priority, "--x509certfile", good.cert]
+        + ["--x509keyfile", good.key, "--port", str(server.port), "127.0.0.1"],
         input="it is me\n", capture_output=True, text=True, timeout=DEADLINE,
     )
     assert "it is me" in ran.stdout, ran.stdout + ran.stderr
@@ -297,13 +269,11 @@ def test_gnutls_takes_the_request(serve, good, priority):
 def test_a_bad_list_of_schemes_is_an_error(config, certs, ca, written, said):
     path = config(f"""
         pem-file = "{certs.ecdsa.pem}"
-        client-verify = required
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca)}
         client-verify-sigalgs = "{written}"
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:5:" in ran.stderr and said in ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:4:" in errors and said in errors
 
 
 def test_schemes_without_verification_are_an_error(config, certs):
@@ -311,6 +281,5 @@ def test_schemes_without_verification_are_an_error(config, certs):
         pem-file = "{certs.ecdsa.pem}"
         client-verify-sigalgs = "ecdsa_secp256r1_sha256"
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:3:" in ran.stderr and "client-verify is none" in ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:3:" in errors and "client-verify is none" in errors

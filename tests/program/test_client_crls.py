@@ -7,16 +7,12 @@ import pytest
 
 from admin_client import admin_of
 from certificates import openssl
-from program import run
+from client_authorities import ca, let_in, showing, verifies  # noqa: F401: the fixtures
+from program import complaints
 from reloads import reload, replace
 from tls_client import TLS_1_3, VERSIONS, TlsClient, only, refused
 
 LONG_AGO = "20200101000000Z 20200201000000Z"
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("crl-ca")
 
 
 @pytest.fixture
@@ -30,27 +26,13 @@ def mallory(certs, ca):
 
 
 @pytest.fixture
-def serve(cleat, certs, config, ca):
-    def serve(*lines, authorities=None):
-        always = [
-            f'pem-file = "{certs.ecdsa.pem}"',
-            "client-verify = required",
-            f'client-verify-ca = "{authorities or ca.cert}"',
-        ]
-        path = config("\n".join([*lines, *always]) + "\n")
-        return cleat("--config", path, "--workers", 1, pem=[])
-
-    return serve
-
-
-def let_in(port, certificate, version=TLS_1_3):
-    with TlsClient(port, only(version, certificate=certificate.pem)) as client:
-        assert client.exchange(b"it is me") == b"it is me"
+def serve(serve_lines, ca):
+    return lambda *lines: serve_lines(*lines, verifies(ca))
 
 
 def is_refused(server, certificate, detail, version=TLS_1_3):
     before = len(server.log(event="handshake-failed"))
-    refused(server.port, only(version, certificate=certificate.pem))
+    refused(server.port, showing(certificate, version))
     line = server.wait_for_log(event="handshake-failed", times=before + 1)
     assert line["reason"] == "bad-certificate" and detail in line["detail"], line
 
@@ -69,7 +51,7 @@ def test_the_revoked_are_refused(serve, certs, ca, alice, mallory, tmp_path, for
         (folder / ".hidden").write_text("nothing")
         crl = folder
     server = serve(f'client-verify-crl = "{crl}"')
-    let_in(server.port, alice, version)
+    let_in(server.port, showing(alice, version))
     is_refused(server, mallory, "certificate revoked", version)
 
 
@@ -94,7 +76,7 @@ def test_a_stale_crl_refuses_its_clients(serve, certs, ca, alice, version):
 def test_a_stale_crl_can_be_accepted(serve, certs, ca, alice, mallory, version):
     crl = certs.crl("crl-stale-too", ca, mallory, dates=LONG_AGO)
     server = serve(f'client-verify-crl = "{crl}"', "client-verify-crl-stale = accept")
-    let_in(server.port, alice, version)
+    let_in(server.port, showing(alice, version))
     is_refused(server, mallory, "certificate revoked", version)
     assert any("this CRL is stale" in line for line in server.lines)
 
@@ -110,7 +92,7 @@ def test_a_crl_that_becomes_stale_is_logged_once(serve, certs, ca, alice, tmp_pa
         f'client-verify-crl = "{crl}"', f"client-verify-crl-stale = {mode}",
         'admin = "[127.0.0.1]:0"',
     )
-    let_in(server.port, alice)
+    let_in(server.port, showing(alice))
     soonest = admin_of(server).metrics().value("cleat_crl_soonest_next_update_timestamp_seconds")
     assert soonest == end.timestamp()
     line = server.wait_for_log(event="crl-stale")
@@ -119,7 +101,7 @@ def test_a_crl_that_becomes_stale_is_logged_once(serve, certs, ca, alice, tmp_pa
     assert line["clients"] == ("refused" if mode == "refuse" else "let-in")
     replace(crl, certs.crl(f"crl-new-{mode}", ca).read_text())
     reload(server)
-    let_in(server.port, alice)
+    let_in(server.port, showing(alice))
     assert len(server.log(event="crl-stale")) == 1
 
 
@@ -128,7 +110,7 @@ def test_a_revoked_clients_session_does_not_resume(serve, certs, ca, mallory, tm
     crl = tmp_path / "ca.crl"
     crl.write_text(certs.crl("crl-before", ca).read_text())
     server = serve(f'client-verify-crl = "{crl}"')
-    tls = only(version, certificate=mallory.pem)
+    tls = showing(mallory, version)
     with TlsClient(server.port, tls) as client:
         assert client.exchange(b"still") == b"still"
         session = client.tls.session
@@ -146,7 +128,7 @@ def test_crls_are_watched(serve, certs, ca, mallory, tmp_path, is_folder):
     file.write_text(certs.crl("crl-watched", ca).read_text())
     path = folder if is_folder else file
     server = serve(f'client-verify-crl = "{path}"', "reload-on-change = on")
-    let_in(server.port, mallory)
+    let_in(server.port, showing(mallory))
     replace(file, certs.crl("crl-watched-too", ca, mallory).read_text())
     server.wait_for_log(event="reloaded")
     is_refused(server, mallory, "certificate revoked")
@@ -168,22 +150,18 @@ def test_mistakes(config, certs, ca, tmp_path, content, said):
         crl.write_text(content)
     path = config(f"""client-verify-crl = "{crl}"
         pem-file = "{certs.ecdsa.pem}"
-        client-verify = required
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca)}
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:1:" in ran.stderr and said in ran.stderr and str(crl) in ran.stderr, ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:1:" in errors and said in errors and str(crl) in errors
 
 
 def test_stale_without_a_crl_is_an_error(config, certs, ca):
     path = config(f"""client-verify-crl-stale = accept
         pem-file = "{certs.ecdsa.pem}"
-        client-verify = required
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca)}
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1 and "there is no CRL" in ran.stderr
+    assert "there is no CRL" in complaints("--config", path)
 
 
 @VERSIONS

@@ -15,13 +15,14 @@ import proxy_header
 from admin_client import Admin
 from deadlines import DEADLINE
 from plain_client import PlainClient, answer, is_refused
-from program import run
+from program import complaints, run
 from reloads import reload_is_refused, reload_with, replace, rewrite
 from test_access_log import AccessLog
 from tls_client import VERSIONS, TlsClient
 from tls_origins import (  # noqa: F401: the fixtures
-    FAULTS, LONG_ANSWER, TlsEnd, answer_at_the_end, block, ca, cut, digest, echo, faulty, good, local,
-    noting_the_end, only_server, over_tls, saying, server_certificate, settings, speak_nonsense,
+    FAULTS, LONG_ANSWER, TlsEnd, answer_at_the_end, block, ca, cut, digest, echo, faulty, good,
+    local, noting_the_end, only_server, over_tls, saying, server_certificate, settings,
+    speak_nonsense,
 )  # fmt: skip
 
 SIZE = 20_000_000
@@ -529,10 +530,8 @@ def test_authorities_of_the_backend_are_watched(cleat, config, origin, certs, ca
 
 def test_mistakes_are_named(config, ca):
     path = config(block("[127.0.0.1]:1", ca=ca.cert) + frontend('pem-file = "site.pem"'))
-    ran = run("--config", path, "-t")
-    assert ran.returncode != 0
-    assert f"{path}:9:" in ran.stderr and "this frontend takes plaintext" in ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:9:" in errors and "this frontend takes plaintext" in errors
     route = 'route = { client-address = "127.0.0.2" upstream = "app"\ntls-protos = TLSv1.3 }'
-    ran = run("--config", config(block("[127.0.0.1]:1", ca=ca.cert) + frontend(route)), "-t")
-    assert ran.returncode != 0
-    assert ":10:" in ran.stderr and "the route's frontend takes plaintext" in ran.stderr
+    errors = complaints("--config", config(block("[127.0.0.1]:1", ca=ca.cert) + frontend(route)))
+    assert ":10:" in errors and "the route's frontend takes plaintext" in errors

@@ -13,8 +13,9 @@ import pytest
 
 from admin_client import admin_of, eventually_counts
 from certificates import openssl
+from client_authorities import ca, let_in, showing, verifies  # noqa: F401: the fixtures
 from deadlines import DEADLINE, eventually
-from program import run
+from program import complaints, run
 from reloads import reload, reload_is_refused, replace
 from tls_client import TLS_1_3, VERSIONS, TlsClient, only, refused
 
@@ -24,11 +25,6 @@ MIXED = (
     "subjectAltName=DNS:web.example.org,email:alice@example.org,IP:192.0.2.7,IP:2001:db8::7\n"
     "extendedKeyUsage=clientAuth,emailProtection\n"
 )
-
-
-@pytest.fixture
-def ca(certs):
-    return certs.authority("rules-ca")
 
 
 @pytest.fixture
@@ -42,33 +38,16 @@ def mixed(certs, ca):
 
 
 @pytest.fixture
-def serve(cleat, certs, config, ca):
+def serve(serve_lines, ca):
     """Starts cleat, with one worker, and a configuration file of these lines."""
-
-    def serve(*lines, verify="required", **options):
-        always = [
-            f'pem-file = "{certs.ecdsa.pem}"',
-            f"client-verify = {verify}",
-            f'client-verify-ca = "{ca.cert}"',
-        ]
-        path = config("\n".join([*lines, *always]) + "\n")
-        has_frontend = any(line.startswith("frontend") for line in lines)
-        frontend = {"frontend": None} if has_frontend else {}
-        server = cleat("--config", path, "--workers", 1, pem=[], **frontend, **options)
-        server.config = path
-        return server
-
-    return serve
-
-
-def let_in(port, certificate, version=TLS_1_3, session=None):
-    with TlsClient(port, only(version, certificate=certificate.pem), session=session) as client:
-        assert client.exchange(b"it is me") == b"it is me"
+    return lambda *lines, verify="required", **options: serve_lines(
+        *lines, verifies(ca, verify), **options
+    )
 
 
 def is_denied(port, certificate, version=TLS_1_3):
     """The client is refused, by access_denied where the TLS library has a call for an alert."""
-    why = refused(port, only(version, certificate=certificate.pem))
+    why = refused(port, showing(certificate, version))
     if HAS_ALERTS:
         assert "ACCESS_DENIED" in (getattr(why, "reason", "") or ""), why
     else:
@@ -91,14 +70,14 @@ def spki(certificate):
         ('email = "@example.org"', 'email = "bob@example.org"', "alice@example.org"),
         ('ip = "192.0.2.0/24"', 'ip = "198.51.100.0/24"', "192.0.2.7, 2001:db8::7"),
         ('ip = "2001:db8::/32"', 'ip = "2001:db9::/32"', "192.0.2.7, 2001:db8::7"),
-        ('issuer = "CN=rules-ca"', 'issuer = "CN=another"', "CN=rules-ca"),
+        ('issuer = "CN=ca"', 'issuer = "CN=another"', "CN=ca"),
         ('eku = "emailProtection"', 'eku = "serverAuth"', "clientAuth, emailProtection"),
         ('uri = "spiffe://example.org/*" cn = "web"', 'uri = "urn:x"', "no uri"),
     ],
 )
 def test_each_condition(serve, mixed, web, good, bad, has):
     shown = web if good.startswith("uri") else mixed
-    let_in(serve(f"client-allow = {{ {good} }}").port, shown)
+    let_in(serve(f"client-allow = {{ {good} }}").port, showing(shown))
     server = serve(f"client-allow = {{ {bad} }}")
     is_denied(server.port, mixed)
     line = server.wait_for_log(event="connection-refused")
@@ -112,7 +91,7 @@ def test_each_condition(serve, mixed, web, good, bad, has):
 
 def test_the_hash_of_the_public_key(serve, mixed, web):
     server = serve(f'client-allow = {{ spki-sha256 = "{spki(mixed)}" }}')
-    let_in(server.port, mixed)
+    let_in(server.port, showing(mixed))
     is_denied(server.port, web)
     assert spki(web) in server.wait_for_log(event="connection-refused")["detail"]
 
@@ -121,7 +100,7 @@ def test_the_hash_of_the_public_key(serve, mixed, web):
 def test_spiffe_ids(serve, web, mixed, certs, ca, version):
     """A trust domain, and what is under a path; never a certificate with two URIs."""
     server = serve('client-allow = { uri = "spiffe://example.org/ns/web/*" }')
-    let_in(server.port, web, version)
+    let_in(server.port, showing(web, version))
     two = "subjectAltName=URI:spiffe://example.org/ns/web/1,URI:spiffe://example.org/ns/web/2\n"
     is_denied(server.port, certs.signed("rules-two", ca, "/CN=two", two), version)
     line = server.wait_for_log(event="connection-refused")
@@ -137,11 +116,11 @@ def test_all_keys_of_a_rule_and_any_of_the_rules(serve, mixed, web):
         'client-allow = { cn = "alice" eku = clientAuth email = "bob@example.org" }',
         'client-allow = { uri = "spiffe://example.org/*" }',
     )
-    let_in(server.port, web)
+    let_in(server.port, showing(web))
     is_denied(server.port, mixed)
     detail = server.wait_for_log(event="connection-refused")["detail"]
     assert detail.startswith("the nearest rule at ")
-    assert detail.endswith(":1 asks for issuer CN=another; the certificate has CN=rules-ca")
+    assert detail.endswith(":1 asks for issuer CN=another; the certificate has CN=ca")
 
 
 def test_optional_needs_no_certificate_and_no_bad_one(serve, mixed):
@@ -158,8 +137,8 @@ def test_a_frontends_rules_replace_the_global_ones(serve, mixed, web):
         'frontend = { host = "127.0.0.1" port = "0" client-allow = { cn = "web" } }',
     )
     first, second = server.ports
-    let_in(first, mixed)
-    let_in(second, web)
+    let_in(first, showing(mixed))
+    let_in(second, showing(web))
     is_denied(first, web)
     is_denied(second, mixed)
 
@@ -169,7 +148,7 @@ def test_a_session_is_checked_again(serve, tmp_path, mixed, version):
     rules = tmp_path / "rules"
     rules.write_text('client-allow = { cn = "alice" }\n')
     server = serve(f'client-allow-file = "{rules}"')
-    tls = only(version, certificate=mixed.pem)
+    tls = showing(mixed, version)
     with TlsClient(server.port, tls) as client:
         assert client.exchange(b"first") == b"first"
         session = client.tls.session
@@ -192,7 +171,7 @@ def test_an_expired_certificate_does_not_resume(serve, certs, ca, version):
     dates = [(now + datetime.timedelta(seconds=s)).strftime("%Y%m%d%H%M%SZ") for s in (-60, 4)]
     soon = certs.dated(f"rules-soon-{version}", "/CN=soon", *dates, by=ca)
     server = serve()
-    tls = only(version, certificate=soon.pem)
+    tls = showing(soon, version)
     with TlsClient(server.port, tls) as client:
         assert client.exchange(b"in time") == b"in time"
         session = client.tls.session
@@ -217,7 +196,7 @@ def test_a_servers_certificate_is_refused_with_a_hint(serve, certs, ca, version)
     """Let's Encrypt's certificates have serverAuth alone: the TLS library refuses them."""
     public = certs.signed("rules-public", ca, "/CN=public", "extendedKeyUsage=serverAuth\n")
     server = serve()
-    refused(server.port, only(version, certificate=public.pem))
+    refused(server.port, showing(public, version))
     line = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
     assert "needs clientAuth in its extended key usage (EKU)" in line["detail"]
     assert "Let's Encrypt" in line["detail"]
@@ -253,11 +232,11 @@ def test_a_file_is_read_again_by_a_reload(serve, tmp_path, mixed, web):
     rules = tmp_path / "rules"
     rules.write_text('client-allow = { cn = "alice" }\n')
     server = serve(f'client-allow-file = "{rules}"', 'client-allow = { email = "x@y.test" }')
-    let_in(server.port, mixed)
+    let_in(server.port, showing(mixed))
     is_denied(server.port, web)
     replace(rules, 'client-allow = { cn = "web" }\n')
     reload(server)
-    let_in(server.port, web)
+    let_in(server.port, showing(web))
     is_denied(server.port, mixed)
     replace(rules, 'client-allow = { cm = "web" }\n')
     (problem,) = reload_is_refused(server)
@@ -276,10 +255,10 @@ def test_a_file_is_watched(serve, tmp_path, mixed, web):
     rules = tmp_path / "rules"
     rules.write_text('client-allow = { cn = "alice" }\n')
     server = serve(f'client-allow-file = "{rules}"', "reload-on-change = on")
-    let_in(server.port, mixed)
+    let_in(server.port, showing(mixed))
     rules.write_text('client-allow = { cn = "web" }\n')
     server.wait_for_log(event="reloaded")
-    let_in(server.port, web)
+    let_in(server.port, showing(web))
 
 
 @pytest.mark.parametrize(
@@ -298,12 +277,10 @@ def test_a_file_is_watched(serve, tmp_path, mixed, web):
 def test_mistakes(config, certs, ca, line, said):
     path = config(f"""{line}
         pem-file = "{certs.ecdsa.pem}"
-        client-verify = required
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca)}
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:1:" in ran.stderr and said in ran.stderr, ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:1:" in errors and said in errors
 
 
 @pytest.mark.parametrize(
@@ -317,9 +294,8 @@ def test_mistakes(config, certs, ca, line, said):
 )
 def test_rules_without_verification_are_an_error(config, certs, line):
     path = config(f'{line}\npem-file = "{certs.ecdsa.pem}"\n')
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:1:" in ran.stderr and "client-verify is none" in ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:1:" in errors and "client-verify is none" in errors
 
 
 def answering(text):
@@ -353,7 +329,7 @@ def test_routes_by_certificate(serve, origin, mixed, web, version):
     assert answer(certificate=web.pem) == b"one"
     assert answer(certificate=mixed.pem) == b"two"
     assert answer() == b"two"
-    tls = only(version, certificate=web.pem)
+    tls = showing(web, version)
     with TlsClient(server.port, tls) as client:
         assert client.receive_exactly(3) == b"one"
         session = client.tls.session
@@ -377,12 +353,10 @@ def test_mistakes_in_routes(config, certs, ca, condition, said, verify):
         upstream = {{ name = "b" server = "[127.0.0.1]:2" }}
         upstream = "b"
         pem-file = "{certs.ecdsa.pem}"
-        client-verify = {verify}
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca, verify)}
     """)
-    ran = run("--test", "--config", path)
-    assert ran.returncode == 1
-    assert f"{path}:2:" in ran.stderr and said in ran.stderr, ran.stderr
+    errors = complaints("--config", path)
+    assert f"{path}:2:" in errors and said in errors
 
 
 @pytest.mark.parametrize(
@@ -396,8 +370,7 @@ def test_explain_counts_the_rules(config, certs, ca, rules, said):
     path = config(f"""
         {rules}
         pem-file = "{certs.ecdsa.pem}"
-        client-verify = required
-        client-verify-ca = "{ca.cert}"
+        {verifies(ca)}
     """)
     ran = run("explain", "--sni", "localhost", "--config", path)
     assert f"required: one that verifies by {ca.cert}{said}" in ran.stdout, ran.stdout

@@ -10,8 +10,7 @@ import pytest
 
 from admin_client import admin_of, eventually_counts
 from deadlines import DEADLINE, eventually
-from origins import echo
-from program import run
+from program import complaints, run
 from proxy_header import SIGNATURE, make_v2
 from reloads import reload_is_refused, reload_with, rewrite
 from tls_client import TlsClient
@@ -21,19 +20,8 @@ LOCAL = SIGNATURE + b"\x20\x00\x00\x00"
 
 
 @pytest.fixture
-def serve(cleat, certs, config, origin):
-    """Starts cleat, with one worker, and a configuration file of these lines."""
-
-    def serve(*lines, workers=1, **options):
-        path = config("\n".join([*lines, f'pem-file = "{certs.ecdsa.pem}"']) + "\n")
-        has_frontend = any(line.startswith("frontend") for line in lines)
-        frontend = {"frontend": None} if has_frontend else {}
-        options = {"backend": origin(echo), **options}
-        server = cleat("--config", path, "--workers", workers, pem=[], **frontend, **options)
-        server.config = path
-        return server
-
-    return serve
+def serve(serve_lines):
+    return serve_lines
 
 
 @pytest.fixture
@@ -337,9 +325,7 @@ FRONTEND = 'frontend = { host = "127.0.0.1" port = "1" max-connections = %d }'
 def test_settings_without_effect_are_errors(config, certs, lines, said):
     path = config(f'{lines}\npem-file = "{certs.ecdsa.pem}"\n')
     frontend = [] if "frontend =" in lines else ["--frontend", "[127.0.0.1]:0"]
-    done = run("-t", "--config", path, *frontend)
-    assert done.returncode != 0
-    assert said in done.stderr.replace(str(path), "conf")
+    assert said in complaints("--config", path, *frontend).replace(str(path), "conf")
 
 
 def test_the_default_configuration_has_no_limits(config, certs):

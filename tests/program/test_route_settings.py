@@ -14,10 +14,11 @@ import threading
 import pytest
 
 from admin_client import admin_of, eventually_counts
+from client_authorities import bad, ca, good, let_in, showing, verifies  # noqa: F401: the fixtures
 from deadlines import DEADLINE, SANITIZED
 from origins import answer as web
 from origins import echo
-from program import binary, run
+from program import binary, complaints, run
 from proxy_header import AUTHORITY, SSL, parse_v2, receive_v1, receive_v2
 from reloads import reload, reload_is_refused, reload_with, replace, rewrite
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
@@ -28,34 +29,9 @@ SUITE = "ECDHE-ECDSA-AES256-GCM-SHA384"
 
 
 @pytest.fixture
-def ca(certs):
-    return certs.authority("ca")
-
-
-@pytest.fixture
-def good(certs, ca):
-    return certs.signed("good", ca, "/O=Example/CN=alice").pem
-
-
-@pytest.fixture
-def bad(certs):
-    return certs.signed("bad", certs.authority("another-ca"), "/CN=mallory").pem
-
-
-@pytest.fixture
 def app(origin):
     """An upstream block whose server echoes."""
     return upstream(origin(echo).address) + f'backend = "{origin(echo).address}"\n'
-
-
-def verifies(authority, mode="required"):
-    return f'client-verify = {mode} client-verify-ca = "{authority.cert}"'
-
-
-def let_in(port, tls=None, **more):
-    with TlsClient(port, tls, **more) as client:
-        assert client.exchange(b"it is me") == b"it is me"
-        return client
 
 
 # Certificates.
@@ -157,16 +133,16 @@ def test_a_route_verifies_its_clients(serve, certs, app, ca, good, bad, version)
         )
     )
     let_in(server.port, only(version), name="localhost")
-    let_in(server.port, only(version, certificate=good), name="closed.test")
+    let_in(server.port, showing(good, version), name="closed.test")
     refused(server.port, only(version), name="closed.test")
     assert server.wait_for_log(
         event="handshake-failed", sni="closed.test", reason="no-client-certificate"
     )
-    refused(server.port, only(version, certificate=bad), name="closed.test")
+    refused(server.port, showing(bad, version), name="closed.test")
     assert server.wait_for_log(event="handshake-failed", reason="bad-certificate")
     let_in(server.port, only(version), name="other.test")
-    let_in(server.port, only(version, certificate=bad), name="other.test")
-    refused(server.port, only(version, certificate=good), name="other.test")
+    let_in(server.port, showing(bad, version), name="other.test")
+    refused(server.port, showing(good, version), name="other.test")
 
 
 @VERSIONS
@@ -181,7 +157,7 @@ def test_a_route_has_rules_depth_and_crls(serve, certs, app, ca, good, version):
             route("app", sni("crl.test"), verifies(ca), f'client-verify-crl = "{crl}"'),
         )
     )
-    let_in(server.port, only(version, certificate=good), name="alice.test")
+    let_in(server.port, showing(good, version), name="alice.test")
     refused(server.port, only(version, certificate=bob), name="alice.test")
     assert server.wait_for_log(event="connection-refused", reason="client-not-allowed")
     let_in(server.port, only(version, certificate=bob), name="crl.test")
@@ -200,7 +176,7 @@ def test_certificates_of_clients_choose_among_routes_of_one_name(serve, origin, 
             lines='upstream = "others"',
         )
     )
-    assert answer(server.port, only(TLS_1_3, certificate=good), name="a.test") == "alice"
+    assert answer(server.port, showing(good), name="a.test") == "alice"
     assert answer(server.port, only(TLS_1_3, certificate=bob), name="a.test") == "others"
     refused(server.port, only(TLS_1_3), name="a.test")
     assert answer(server.port, only(TLS_1_3), name="b.test") == "others"
@@ -259,7 +235,7 @@ def test_a_session_resumes_among_routes_with_the_same_settings(serve, app, ca, g
             route("app", sni("b.test"), verifies(ca)),
         )
     )
-    tls = only(TLS_1_3, certificate=good)
+    tls = showing(good)
     session = let_in(server.port, tls, name="a.test").tls.session
     assert let_in(server.port, tls, name="b.test", session=session).tls.session_reused
 
@@ -428,12 +404,12 @@ def test_a_reload_changes_a_routes_settings(serve, certs, app, ca, good):
     assert before.exchange(b"as before") == b"as before"
     before.socket.close()
     refused(server.port, name="a.test")
-    client = let_in(server.port, context(certificate=good), name="a.test")
+    client = let_in(server.port, context(certificate=good.pem), name="a.test")
     assert client.fingerprint == site.fingerprint
     rewrite(server, f'pem-file = "{site.pem}"', 'pem-file = "/nowhere"')
     (problem,) = reload_is_refused(server)
     assert "pem-file: " in problem and "/nowhere" in problem
-    let_in(server.port, context(certificate=good), name="a.test")
+    let_in(server.port, context(certificate=good.pem), name="a.test")
 
 
 def test_a_reload_renews_a_routes_certificate(serve, certs, app, tmp_path):
@@ -573,6 +549,6 @@ def test_mistakes_are_named(certs, config, settings, wrong):
         + f'pem-file = "{certs.ecdsa.pem}"\nworkers = 2\n'
         + frontend(route("app", sni("a.test"), settings))
     )
-    ran = run("-t", "--config", path)
-    assert ran.returncode == 1 and wrong in ran.stderr, ran.stderr
-    assert f"{path}:" in ran.stderr
+    errors = complaints("--config", path)
+    assert wrong in errors
+    assert f"{path}:" in errors

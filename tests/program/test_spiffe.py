@@ -3,8 +3,9 @@ after the other, when the SVID is renewed or the trust domain gets another autho
 
 import pytest
 
+from client_authorities import let_in, showing
 from deadlines import eventually
-from tls_client import TLS_1_3, TlsClient, only, refused
+from tls_client import refused
 
 
 @pytest.fixture
@@ -20,12 +21,6 @@ def svid(certs):
         return certs.signed(name, by, "/C=US/O=SPIRE", extensions)
 
     return svid
-
-
-def let_in(port, certificate):
-    with TlsClient(port, only(TLS_1_3, certificate=certificate.pem)) as client:
-        assert client.exchange(b"workload") == b"workload"
-        return client.fingerprint
 
 
 def test_a_renewed_svid_and_a_rotated_bundle(cleat, certs, svid, tmp_path):
@@ -51,29 +46,29 @@ def test_a_renewed_svid_and_a_rotated_bundle(cleat, certs, svid, tmp_path):
         client-allow = {{ uri = "spiffe://example.org/ns/web/*" }}
     """)
     server = cleat("--config", conf, pem=[], frontend=None)
-    assert let_in(server.port, web_old) == first.fingerprint
-    refused(server.port, only(TLS_1_3, certificate=web_new.pem))
-    refused(server.port, only(TLS_1_3, certificate=first.pem))  # Not a web workload.
+    assert let_in(server.port, showing(web_old)).fingerprint == first.fingerprint
+    refused(server.port, showing(web_new))
+    refused(server.port, showing(first))  # Not a web workload.
     detail = server.wait_for_log(event="connection-refused")["detail"]
     assert detail.endswith("the certificate has spiffe://example.org/proxy")
 
     def serves(certificate, shown):
         try:
-            return let_in(server.port, certificate) == shown.fingerprint
+            return let_in(server.port, showing(certificate)).fingerprint == shown.fingerprint
         except OSError:
             return False
 
     write(second, old, new)
     eventually("the new authority's workloads come in", lambda: serves(web_new, second))
-    assert let_in(server.port, web_old) == second.fingerprint
+    assert let_in(server.port, showing(web_old)).fingerprint == second.fingerprint
     write(second, new)
 
     def is_refused():
         try:
-            let_in(server.port, web_old)
+            let_in(server.port, showing(web_old))
         except OSError:
             return True
         return False
 
     eventually("the old authority's workloads are refused", is_refused)
-    assert let_in(server.port, web_new) == second.fingerprint
+    assert let_in(server.port, showing(web_new)).fingerprint == second.fingerprint

@@ -10,7 +10,7 @@ import pytest
 from admin_client import admin_of, eventually_counts
 from deadlines import eventually
 from origins import echo
-from program import run
+from program import complaints, run
 from reloads import reload_with
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
@@ -261,8 +261,7 @@ def test_explain_names_the_upstream(certs, config):
     ],
 )
 def test_mistakes_are_named(certs, config, text, wrong):
-    ran = run("-t", "--config", config(text + f'\npem-file = "{certs.ecdsa.pem}"\n'))
-    assert ran.returncode == 1 and wrong in ran.stderr, ran.stderr
+    assert wrong in complaints("--config", config(text + f'\npem-file = "{certs.ecdsa.pem}"\n'))
 
 
 def test_an_upstream_that_no_frontend_uses_is_a_warning(certs, config):
