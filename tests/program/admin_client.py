@@ -6,8 +6,11 @@ import re
 import socket
 from pathlib import Path
 
+import pytest
+
 from deadlines import DEADLINE, eventually
-from program import Cleat
+from program import Cleat, run
+from tls_client import TlsClient
 
 SAMPLE = re.compile(r'^([a-zA-Z_]+)(?:\{(.*)\})? (\S+)$')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -113,3 +116,51 @@ def eventually_counts(admin: Admin, name: str, number: float, **labels: str) -> 
         return seen if seen.value(name, **labels) == number else None
 
     return eventually(f"{name}{labels} is {number}", look)
+
+
+LOCAL = "[127.0.0.1]:0"
+
+
+@pytest.fixture
+def serve(cleat):
+    """Starts cleat with an admin server at a free port, and returns both."""
+
+    def start(*flags, where=LOCAL, **options):
+        server = cleat("--admin", where, *flags, **options)
+        return server, admin_of(server)
+
+    return start
+
+
+@pytest.fixture
+def change(cleat, config, certs, tmp_path):
+    """A cleat whose admin server a reload changes: change.write("..."), and change.reload()."""
+
+    class Changed:
+        def __init__(self):
+            self.path = config("")
+            self.write(f'admin = "{LOCAL}"')
+            self.server = cleat(
+                "--config", self.path, "--sandbox-write", tmp_path, pem=[], frontend=None,
+                log_level=None,
+            )
+            self.admin = admin_of(self.server)
+
+        def write(self, *lines):
+            own = [f'pem-file = "{certs.ecdsa.pem}"', f'frontend = "{LOCAL}"', "log-level = 2"]
+            self.path.write_text("\n".join([*own, *lines]) + "\n")
+
+        def reload(self):
+            return run("reload", self.server.pid)
+
+    return Changed()
+
+
+def visit(port, tls=None, session=None):
+    """A connection from its handshake to a clean end; its session."""
+    with TlsClient(port, tls, session=session) as client:
+        assert client.exchange(b"hello") == b"hello"
+        session = client.tls.session
+        client.close_notify()
+        client.receive_to_end()
+        return session

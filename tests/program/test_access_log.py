@@ -18,35 +18,16 @@ from pathlib import Path
 import pytest
 
 import logfmt
+from access_logs import AccessLog
 from admin_client import admin_of
+from client_bytes import HOSTILE, hello_with_name
 from deadlines import DEADLINE, eventually
 from origins import echo
 from program import complaints, open_folder, run
 from reloads import reload, reload_is_refused
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
-from test_log import HOSTILE, hello_with_name
 
 MESSAGE = b"twelve bytes"
-
-
-class AccessLog:
-    """AccessLog is the file of an access log, in JSON."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def entries(self):
-        text = self.path.read_text() if self.path.exists() else ""
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-
-    def wait_for(self, times=1, **wanted):
-        """wait_for is the last of so many lines that have these values."""
-
-        def look():
-            found = [each for each in self.entries() if wanted.items() <= each.items()]
-            return found[times - 1] if len(found) >= times else None
-
-        return eventually(f"a line has {wanted}", look)
 
 
 @pytest.fixture

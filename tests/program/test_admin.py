@@ -12,58 +12,14 @@ import time
 
 import pytest
 
-from admin_client import admin_of, connected, eventually_counts
+from admin_client import (  # noqa: F401: the fixtures
+    LOCAL, admin_of, change, connected, eventually_counts, serve, visit,
+)  # fmt: skip
 from deadlines import DEADLINE, SANITIZED, eventually
 from program import complaints, open_folder, run, run_as_nobody
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, refused
 
-LOCAL = "[127.0.0.1]:0"
 REQUEST = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-
-
-@pytest.fixture
-def serve(cleat):
-    """Starts cleat with an admin server at a free port, and returns both."""
-
-    def start(*flags, where=LOCAL, **options):
-        server = cleat("--admin", where, *flags, **options)
-        return server, admin_of(server)
-
-    return start
-
-
-@pytest.fixture
-def change(cleat, config, certs, tmp_path):
-    """A cleat whose admin server a reload changes: change.write("..."), and change.reload()."""
-
-    class Changed:
-        def __init__(self):
-            self.path = config("")
-            self.write(f'admin = "{LOCAL}"')
-            self.server = cleat(
-                "--config", self.path, "--sandbox-write", tmp_path, pem=[], frontend=None,
-                log_level=None,
-            )
-            self.admin = admin_of(self.server)
-
-        def write(self, *lines):
-            own = [f'pem-file = "{certs.ecdsa.pem}"', f'frontend = "{LOCAL}"', "log-level = 2"]
-            self.path.write_text("\n".join([*own, *lines]) + "\n")
-
-        def reload(self):
-            return run("reload", self.server.pid)
-
-    return Changed()
-
-
-def visit(port, tls=None, session=None):
-    """A connection from its handshake to a clean end; its session."""
-    with TlsClient(port, tls, session=session) as client:
-        assert client.exchange(b"hello") == b"hello"
-        session = client.tls.session
-        client.close_notify()
-        client.receive_to_end()
-        return session
 
 
 # Metrics.
@@ -127,7 +83,6 @@ def test_metrics_count_what_has_happened(serve):
         assert after.value(f"cleat_{name}_seconds_bucket", le="+Inf") == count
         assert after.value(f"cleat_{name}_seconds_bucket", le="3600.0") == count
         assert after.value(f"cleat_{name}_seconds_sum") < DEADLINE * count
-
 
 
 def test_metrics_describe_workers_and_the_process(serve, can):

@@ -12,12 +12,12 @@ import pytest
 
 import origins
 import proxy_header
+from access_logs import AccessLog
 from admin_client import Admin
 from deadlines import DEADLINE
 from plain_client import PlainClient, answer, is_refused
 from program import complaints, run
 from reloads import reload_is_refused, reload_with, replace, rewrite
-from test_access_log import AccessLog
 from tls_client import VERSIONS, TlsClient
 from tls_origins import (  # noqa: F401: the fixtures
     FAULTS, LONG_ANSWER, TlsEnd, answer_at_the_end, block, ca, cut, digest, echo, faulty, good,

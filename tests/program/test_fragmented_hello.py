@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from tls_client import VERSIONS, TlsClient, context, fragmented, only
+from client_bytes import long_alpn
+from tls_client import VERSIONS, TlsClient, fragmented, only
 
 
 def finish(client):
@@ -40,11 +41,6 @@ def test_many_records_a_byte_at_a_time(cleat, version):
         for byte in fragmented(client.client_hello(), 50):
             client.socket.sendall(bytes([byte]))
         finish(client)
-
-
-def long_alpn(size):
-    """Settings that make a ClientHello of about that size."""
-    return context(alpn=["h2"] + [f"{i:05}" + "x" * 245 for i in range(size // 251)])
 
 
 @pytest.mark.parametrize("size", [2_000, 8_000, 15_000])

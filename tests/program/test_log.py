@@ -8,29 +8,10 @@ import socket
 import pytest
 
 import logfmt
+from client_bytes import HOSTILE, hello_with_name
 from deadlines import DEADLINE, eventually
 from server_process import accepts
 from tls_client import TLS_1_2, TlsClient, only, refused
-
-
-def hello_with_name(client, name):
-    """The client's ClientHello with another SNI of the same length, which no library would send."""
-    hello = client.client_hello()
-    placeholder = b"x" * len(name)
-    assert hello.count(placeholder) == 1
-    return hello.replace(placeholder, name)
-
-
-HOSTILE = [
-    b"a\n2026-01-01T00:00:00.000Z level=info event=forged",
-    b'a" event=forged reason="',
-    b"a b=c",
-    b"\x1b[2Jclear",
-    b"\xff\xfe\x00\x01",
-    b"back\\slash",
-    b"tab\tand\rreturn",
-    b"%s%n%x",
-]
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))

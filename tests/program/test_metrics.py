@@ -4,8 +4,7 @@ import socket
 
 import pytest
 
-from admin_client import eventually_counts
-from test_admin import LOCAL, change, serve, visit  # noqa: F401
+from admin_client import LOCAL, change, eventually_counts, serve, visit  # noqa: F401: the fixtures
 from tls_client import TLS_1_2, TLS_1_3, only
 
 

@@ -6,46 +6,10 @@ import socket
 
 import pytest
 
+from client_bytes import GARBAGE, HTTP, NO_RECORDS, say
 from deadlines import DEADLINE
 from proxy_header import make_v2
 from tls_client import TlsClient, refused
-
-HTTP = [
-    b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    b"POST /form HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
-    b"HEAD / HTTP/1.0\r\n\r\n",
-    b"PUT /x HTTP/1.1\r\n\r\n",
-    b"DELETE /x HTTP/1.1\r\n\r\n",
-    b"OPTIONS * HTTP/1.1\r\n\r\n",
-    b"CONNECT example.org:443 HTTP/1.1\r\n\r\n",
-]
-GARBAGE = {
-    "text": b"hello, is this the SSH server?\r\n",
-    "ssh": b"SSH-2.0-OpenSSH_9.2\r\n",
-    "zeros": bytes(100),
-    "ones": b"\xff" * 100,
-    "a record of data": b"\x17\x03\x03\x00\x05hello",
-    "an alert": b"\x15\x03\x01\x00\x02\x02\x28",
-    "a record that is too long": b"\x16\x03\x01\xff\xff" + bytes(70_000),
-    "no ClientHello": b"\x16\x03\x01\x00\x04\x02\x00\x00\x00",
-    "an SSL 2 hello": b"\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + bytes(37),
-    "an empty ClientHello": b"\x16\x03\x01\x00\x04\x01\x00\x00\x00",
-}
-# Their first bytes cannot begin a TLS record.
-NO_RECORDS = ("text", "ssh", "zeros", "ones", "an SSL 2 hello")
-
-
-def say(port, data):
-    """Sends bytes and waits until cleat has hung up; what it answered."""
-    with socket.create_connection(("127.0.0.1", port), DEADLINE) as client:
-        got = b""
-        try:
-            client.sendall(data)
-            while more := client.recv(4096):
-                got += more
-        except (ConnectionResetError, BrokenPipeError):
-            pass
-        return got
 
 
 @pytest.mark.parametrize("request_line", HTTP, ids=lambda line: line.split()[0].decode())

@@ -11,15 +11,14 @@ import time
 
 import pytest
 
+from access_logs import AccessLog
 from admin_client import admin_of
+from client_bytes import GARBAGE, HTTP, NO_RECORDS, long_alpn, say
 from deadlines import DEADLINE, SANITIZED
 from origins import answer, echo, expected_digest, pieces
 from program import complaints, run
 from proxy_header import AUTHORITY, SIGNATURE, make_v2, parse_v2, receive_v1, receive_v2
 from reloads import reload_with
-from test_access_log import AccessLog
-from test_fragmented_hello import long_alpn
-from test_not_tls import GARBAGE, HTTP, NO_RECORDS, say
 from tls_client import TLS_1_2, VERSIONS, TlsClient, context, fragmented, only, refused, shown
 from upstream_blocks import frontend, route, sni, upstream
 

@@ -15,7 +15,6 @@ import signal
 import socket
 import struct
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,42 +23,14 @@ import logfmt
 from admin_client import admin_of
 from deadlines import DEADLINE, eventually
 from ocsp_responses import Authority, stapled
-from origins import echo
+from privileged_site import place, put, serve, shown, site  # noqa: F401: the fixtures
 from program import open_files, run
-from reloads import reload, reload_is_refused, replace
+from reloads import reload, reload_is_refused
 from tls_client import TlsClient
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to keep")
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
-
-
-def is_roots_alone(path):
-    return all(
-        each.stat().st_uid == 0 and each.stat().st_mode & 0o022 == 0
-        for each in (path, *path.parents)
-    )
-
-
-@pytest.fixture
-def place():
-    """A folder that only root can change, with all folders above it: /tmp is none."""
-    with tempfile.TemporaryDirectory(dir="/run") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        if not is_roots_alone(folder):
-            pytest.skip("this machine has no folder that is root's alone")
-        yield folder
-
-
-def put(path, text, mode=0o600):
-    replace(path, text, mode)
-
-
-def shown(port, **options):
-    with TlsClient(port, **options) as client:
-        assert client.exchange(b"hello") == b"hello"
-        return client.fingerprint
 
 
 def status(pid):
@@ -99,41 +70,6 @@ def is_gone(pid):
         return status(pid)["State"][0] == "Z"  # Its parent may not have looked yet.
     except (FileNotFoundError, ProcessLookupError):  # The latter: it went while it was read.
         return True
-
-
-class Site:
-    """A configuration in a folder of root's, with a key that only root may read."""
-
-    def __init__(self, place, certs, upstream):
-        self.place, self.upstream = place, upstream
-        self.keys = place / "keys"
-        self.keys.mkdir(mode=0o700)
-        self.pem = self.keys / "site.pem"
-        self.config = place / "cleat.conf"
-        put(self.pem, certs.ecdsa.pem.read_text())
-        self.write()
-
-    def write(self, *lines, frontends=("[127.0.0.1]:0",), pem=True):
-        text = [f'backend = "{self.upstream.address}"', 'user = "nobody"', "log-level = 2"]
-        text += [f'frontend = "{each}"' for each in frontends]
-        text += [f'pem-file = "{self.pem}"'] if pem else []
-        put(self.config, "\n".join([*text, "shutdown-timeout = 0", *lines]) + "\n")
-
-
-@pytest.fixture
-def site(place, certs, origin):
-    return Site(place, certs, origin(echo))
-
-
-@pytest.fixture
-def serve(cleat, site):
-    """Starts cleat with the site's configuration."""
-
-    def serve(*flags, **options):
-        nothing = {"backend": "", "frontend": None, "log_level": None, "shutdown_timeout": None}
-        return cleat("--config", site.config, *flags, pem=[], **nothing, **options)
-
-    return serve
 
 
 def test_a_key_and_a_configuration_that_only_root_may_read_are_read_again(serve, site, certs):

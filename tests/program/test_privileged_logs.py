@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from deadlines import eventually
+from privileged_site import place, serve, shown, site  # noqa: F401: the fixtures
 from reloads import reload
-from test_privileged import place, serve, shown, site  # noqa: F401: the fixtures
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to keep")
 

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
+from daemons import Daemon
 from deadlines import DEADLINE
 from origins import echo
 from program import binary, run
-from test_daemon import Daemon
 from tls_client import TlsClient
 
 

@@ -1,0 +1,25 @@
+"""The file of an access log."""
+
+import json
+
+from deadlines import eventually
+
+
+class AccessLog:
+    """AccessLog is the file of an access log, in JSON."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def entries(self):
+        text = self.path.read_text() if self.path.exists() else ""
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+    def wait_for(self, times=1, **wanted):
+        """wait_for is the last of so many lines that have these values."""
+
+        def look():
+            found = [each for each in self.entries() if wanted.items() <= each.items()]
+            return found[times - 1] if len(found) >= times else None
+
+        return eventually(f"a line has {wanted}", look)
