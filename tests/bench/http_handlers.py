@@ -3,7 +3,9 @@
 import select
 import socket
 import ssl
+import threading
 import time
+from typing import Callable
 
 from origins import Handler, Origin, Upstream
 
@@ -34,6 +36,25 @@ def http(
             if took is not None:
                 took.append(time.monotonic() - begin)
             upstream.send(head + body)
+
+    return handle
+
+
+def at_request(number: int, act: Callable[[Upstream], object]) -> Handler:
+    """at_request answers each request; with the one of this number, of all connections, it first
+    does something, and ends where that gives False."""
+    turn = threading.Lock()
+    count = 0
+
+    def handle(upstream: Upstream) -> None:
+        nonlocal count
+        while head_of_request(upstream):
+            with turn:
+                count += 1
+                is_the_one = count == number
+            if is_the_one and act(upstream) is False:
+                return
+            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
     return handle
 

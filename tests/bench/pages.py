@@ -45,6 +45,11 @@ def words(shown: browser.Browser, selector: str = "main") -> str:
     return str(shown.run(f"return document.querySelector({json.dumps(selector)}).innerText"))
 
 
+def plain(text: str) -> str:
+    """plain has blanks in place of the narrow and the fixed ones of numbers."""
+    return text.replace("\u00a0", " ").replace("\u202f", "")
+
+
 def is_dark(colour: object) -> bool:
     return sum(map(int, re.findall(r"\d+", str(colour)))) < 3 * 64
 

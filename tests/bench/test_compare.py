@@ -9,15 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import program
 from conftest import Bench
 from deadlines import DEADLINE, eventually
+from rations import RATIONING, groups, is_there
+from served import BINARIES, needs_origin
 
-BINARIES = program.binary().parent
-
-pytestmark = pytest.mark.skipif(
-    not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
-)
+pytestmark = needs_origin
 INSTALL = "apps/cleat-bench/compare/peers/install"
 CONTROL = ["epoll"] if (BINARIES / "perf-epoll-relay").exists() else []
 PATH = f"{os.environ['PATH']}:/usr/sbin"
@@ -67,15 +64,6 @@ def descendants(pid: int) -> list[int]:
             except OSError:  # It has ended meanwhile.
                 pass
     return found[1:]
-
-
-def is_there(pid: int) -> bool:
-    """is_there says whether a process runs. An ended process may stay as a zombie for as long as
-    whoever inherited it takes; in some containers nobody ever asks for it."""
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
 
 
 def test_servers_side_by_side(bench):
@@ -228,36 +216,6 @@ def test_established_connections_do_not_wait_for_all_handshakes(bench):
     assert not figures["load"]["failures"] and not figures["beside"]["failures"]
     one_handshake_ns = 1e9 / figures["rate"]
     assert figures["p50_ns"] < 12 * one_handshake_ns
-
-
-def rationing() -> Path | None:
-    """rationing is the folder in which a control group can be made that rations CPU."""
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, folder, kind, options, *_ = line.split()
-        wanted = {"cgroup": "cpu.cfs_quota_us", "cgroup2": "cpu.max"}.get(kind)
-        if not wanted or kind == "cgroup" and "cpu" not in options.split(","):
-            continue
-        probe = Path(folder) / f"cleat-test-{os.getpid()}"
-        try:
-            probe.mkdir()
-        except OSError:
-            continue
-        found = (probe / wanted).exists()
-        probe.rmdir()
-        if found:
-            return Path(folder)
-    return None
-
-
-RATIONING = rationing()
-
-
-def groups() -> set[Path]:
-    """groups of comparisons that do not run any more."""
-    return {
-        each for each in RATIONING.glob("cleat-bench-*")
-        if not is_there(int(each.name.split("-")[2]))
-    }
 
 
 @pytest.mark.figures

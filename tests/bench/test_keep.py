@@ -1,12 +1,11 @@
 """Connections that are kept carry requests until the time is up: as fast as they are answered, or
 at a rate, when the response counts from the intended start."""
 
-import threading
 import time
 
 import pytest
 from capsrv import Capacity
-from http_handlers import head_of_request, http
+from http_handlers import at_request, head_of_request, http
 
 
 @pytest.mark.figures
@@ -78,19 +77,7 @@ def test_kept_connections_at_a_rate(bench, server, arrivals):
 def test_a_stall_is_seen_by_all_that_were_due_in_it(bench, server):
     """One answer takes a second: the requests that were due meanwhile on its connection waited for
     it, and their responses count from when they were due."""
-    turn = threading.Lock()
-    count = 0
-
-    def handle(upstream):
-        nonlocal count
-        while head_of_request(upstream):
-            with turn:
-                count += 1
-                stall = count == 50
-            if stall:
-                time.sleep(1)  # It is the stall.
-            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
-
+    handle = at_request(50, lambda _: time.sleep(1))  # It is the stall.
     found = bench.load("-c", 1, "-r", 100, "-d", "3s", "--keep", "--no-preflight",
                        server(handle).address)
     assert found["attempts"] == found["ok"] == 300

@@ -9,7 +9,7 @@ import threading
 
 from conftest import code_of
 from deadlines import eventually
-from http_handlers import head_of_request, http
+from http_handlers import at_request, http
 
 import pytest
 
@@ -38,21 +38,12 @@ def test_the_rate_asked_is_made(bench, server):
 @pytest.mark.figures
 def test_one_straggler_does_not_make_the_rate_less(bench, server):
     """Answers after the end are counted separately."""
-    turn = threading.Lock()
-    count = 0
 
-    def handle(upstream):
-        nonlocal count
-        while head_of_request(upstream):
-            with turn:
-                count += 1
-                mute = count == 100
-            if mute:
-                upstream.receive_to_end()
-                return
-            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+    def be_mute(upstream):
+        upstream.receive_to_end()
+        return False
 
-    target = server(handle)
+    target = server(at_request(100, be_mute))
     found = bench.load("-r", 100, "-d", "2s", "--answer-timeout", "4s", "--no-preflight",
                        "--server-pid", target.pid, target.address)
     assert (found["attempts"], found["failed"]) == (200, 1)

@@ -10,13 +10,10 @@ import pytest
 import browser
 from capsrv import Capacity, Unreliable
 from load_results import Facts, load_result, staircase_result
+from pages import plain
 from pages import words as words_of
 
 needs_browser = pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
-
-
-def plain(text: str) -> str:
-    return text.replace("\u00a0", " ").replace("\u202f", "")
 
 
 @pytest.mark.figures

@@ -493,25 +493,32 @@ def test_one_at_a_time(s_server):
     assert "--parallel" in probe("--parallel", 0, f"127.0.0.1:{port}")
 
 
-def test_what_was_found_before_an_interruption_is_kept(tmp_path):
-    """The second host says nothing, and is not waited for."""
+@contextlib.contextmanager
+def probing_a_silent_host(found, stdout):
+    """A probe of two hosts: the first refuses, and the second says nothing. It is at the second.
+    Gives its process and the name of the first."""
     with socket.socket() as closed, socket.create_server(("127.0.0.1", 0)) as silent:
         closed.bind(("127.0.0.1", 0))
         targets = [f"127.0.0.1:{each.getsockname()[1]}" for each in (closed, silent)]
-        found = tmp_path / "p.json"
-        child = subprocess.Popen(
-            [str(bench()), "probe", "--timeout", "60s", "--json", str(found), *targets],
-            stdout=subprocess.PIPE, text=True)
+        command = [str(bench()), "probe", "--timeout", "60s", "--json", str(found), *targets]
+        child = subprocess.Popen(command, stdout=stdout, text=True)
         accepted, _ = silent.accept()
+        with accepted:
+            yield child, targets[0]
+
+
+def test_what_was_found_before_an_interruption_is_kept(tmp_path):
+    """The second host is not waited for."""
+    found = tmp_path / "p.json"
+    with probing_a_silent_host(found, subprocess.PIPE) as (child, refusing):
         first = child.stdout.readline()
         child.send_signal(signal.SIGINT)
         rest, _ = child.communicate(timeout=DEADLINE)
-        accepted.close()
     assert child.returncode == 130
-    assert targets[0] in first
+    assert refusing in first
     assert "PARTIAL: ended after 1 of 2 hosts" in rest
     said = json.loads(found.read_text())
-    assert said["partial"] and [each["target"] for each in said["hosts"]] == targets[:1]
+    assert said["partial"] and [each["target"] for each in said["hosts"]] == [refusing]
 
 
 def test_an_interruption_is_heard_where_nobody_reads_the_output(tmp_path):
@@ -522,17 +529,10 @@ def test_an_interruption_is_heard_where_nobody_reads_the_output(tmp_path):
         while True:
             os.write(writer, b"x" * 4096)
     os.set_blocking(writer, True)
-    with socket.socket() as closed, socket.create_server(("127.0.0.1", 0)) as silent:
-        closed.bind(("127.0.0.1", 0))
-        targets = [f"127.0.0.1:{each.getsockname()[1]}" for each in (closed, silent)]
-        found = tmp_path / "p.json"
-        child = subprocess.Popen(
-            [str(bench()), "probe", "--timeout", "60s", "--json", str(found), *targets],
-            stdout=writer)
-        accepted, _ = silent.accept()
+    found = tmp_path / "p.json"
+    with probing_a_silent_host(found, writer) as (child, _):
         child.send_signal(signal.SIGTERM)
         assert child.wait(DEADLINE) == 130
-        accepted.close()
     os.close(reader)
     os.close(writer)
     assert json.loads(found.read_text())["partial"]

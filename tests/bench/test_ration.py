@@ -9,14 +9,12 @@ from typing import Iterator
 import pytest
 from deadlines import DEADLINE
 from http_handlers import http
-from test_compare import RATIONING, groups
-from test_serve import BINARIES, serving
+from rations import RATIONING, groups
+from served import BINARIES, needs_origin, serving
 
 pytestmark = [
     pytest.mark.skipif(RATIONING is None, reason="needs root and control groups of its own"),
-    pytest.mark.skipif(
-        not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
-    ),
+    needs_origin,
 ]
 
 

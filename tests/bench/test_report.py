@@ -13,7 +13,7 @@ from deadlines import eventually
 from load_results import (
     Facts, idle_result, load_result, probe_result, probed_host, staircase_result,
 )
-from pages import PAPER, SCREENS, check, is_dark, words
+from pages import PAPER, SCREENS, check, is_dark, plain, words
 
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
 
@@ -128,10 +128,6 @@ def test_all_that_is_known_is_on_the_page(shown: browser.Browser, pages: dict[st
         "50.0 %",
     ):
         assert said in text, said
-
-
-def plain(text: str) -> str:
-    return text.replace("\u00a0", " ").replace("\u202f", "")
 
 
 def test_a_staircase_shows_its_steps_rates_and_knee(

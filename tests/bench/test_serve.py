@@ -1,38 +1,18 @@
 """`serve` starts one server as `compare` would, says where it is, and ends it."""
 
-import json
 import os
 import signal
 import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import program
-from conftest import Bench, binary
+from conftest import Bench
 from deadlines import DEADLINE, eventually
+from served import BINARIES, needs_origin, serving
 
-BINARIES = program.binary().parent
-
-pytestmark = pytest.mark.skipif(
-    not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
-)
-
-
-@contextmanager
-def serving(*words: object) -> Iterator[tuple[subprocess.Popen, dict]]:
-    command = [binary(), "serve", "--json", "--binaries", BINARIES, *words]
-    child = subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        yield child, json.loads(child.stdout.readline())
-    finally:
-        child.kill()
-        child.communicate(timeout=DEADLINE)
+pytestmark = needs_origin
 
 
 def lives(pid: int) -> bool:
