@@ -1,5 +1,6 @@
 """preconnect: connections to the servers of an upstream are ready before clients need them."""
 
+import queue
 import socket
 import statistics
 import time
@@ -8,13 +9,13 @@ from urllib.parse import urlencode
 import pytest
 
 from admin_client import admin_of, eventually_counts
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 from far_network import THERE, far_network
 from origins import echo
 from program import complaints
 from reloads import reload_with
 from tls_client import TLS_1_2, TLS_1_3, TlsClient
-from tls_origins import over_tls, settings
+from tls_origins import noting_the_end, over_tls, settings
 from upstream_blocks import frontend, route, sni, upstream
 
 ADMIN = 'upstream = "app"\nfrontend = "[127.0.0.1]:0"\nadmin = "[127.0.0.1]:0"\n'
@@ -92,6 +93,38 @@ def test_with_tls_the_handshake_has_ended(serve, certs, origin, version):
         "cleat_upstream_handshakes_total", version=name, resumption="full"
     ) >= 1
     assert not server.log(event="upstream-handshake-failed")
+
+
+def failed_handshakes(server):
+    assert not server.log(event="upstream-handshake-failed")
+    return admin_of(server).metrics().sum("cleat_upstream_handshakes_failed_total")
+
+
+def test_one_that_ends_after_its_time_is_no_failed_handshake(serve, certs, origin):
+    ends = queue.Queue()
+    behind = origin(over_tls(settings(certs.ecdsa), noting_the_end(ends)))
+    lines = [*TLS, "preconnect-time = 1"]
+    server = serve(block(behind.address, count=1, lines=lines) + ADMIN)
+    ends.get(timeout=DEADLINE)
+    assert failed_handshakes(server) == 0
+
+
+@pytest.mark.parametrize("why", ["drained", "removed"])
+def test_one_that_cleat_ends_in_its_handshake_has_not_failed(serve, origin, why):
+    """The server says nothing, and is drained, or removed by a reload."""
+    silent = origin()
+    text = block(silent.address, count=1, lines=TLS)
+    server = serve(text + ADMIN)
+    ready = silent.accept()
+    ready.receive_exactly(1)  # Of its ClientHello.
+    if why == "drained":
+        order = {"upstream": "app", "server": silent.address, "state": "drain"}
+        admin_of(server).post("/server?" + urlencode(order))
+    else:
+        other = upstream(origin(echo).address)
+        assert reload_with(server, text, other)["keys"] == "upstream"
+    ready.receive_to_end()
+    assert failed_handshakes(server) == 0
 
 
 @pytest.mark.parametrize("of_route", [False, True], ids=["for all routes", "of one route"])
