@@ -7,7 +7,9 @@ import pytest
 
 from deadlines import DEADLINE
 from origins import echo
-from test_upstream_tls_servers import free_port, get, running
+from other_servers import running
+from proxy_header import receive_v1
+from server_process import free_port
 from tls_client import TlsClient
 from tls_origins import block, server_certificate
 
@@ -50,7 +52,7 @@ def exchange(port, data, source="127.0.0.1"):
     with socket.create_connection(("127.0.0.1", port), DEADLINE, (source, 0)) as plain:
         plain.sendall(data)
         got = b""
-        while len(got) < len(data) and (more := plain.recv(1 << 16)):
+        while len(got) < len(data) and (more := plain.recv(len(data) - len(got))):
             got += more
         return got
 
@@ -64,7 +66,7 @@ def test_stunnel_behind_cleat_verifies_it(serve, origin, certs, stunnel):
         f"accept = 127.0.0.1:{port}", f"connect = {origin(echo).port}", f"cert = {good.cert}",
         f"key = {good.key}", f"CAfile = {clients.cert}", "verifyChain = yes", "requireCert = yes",
     )
-    with running(command, port):
+    with running(*command, port=port):
         lines = (f'tls-cert = "{own.pem}"',)
         server = serve(block(f"[localhost]:{port}", ca=ca.cert, lines=lines))
         for _ in range(3):  # Sessions resume.
@@ -90,7 +92,7 @@ def test_stunnel_before_cleat_verifies_it(serve, origin, certs, stunnel):
         f"cert = {alice.cert}", f"key = {alice.key}", f"CAfile = {certs.ecdsa.cert}",
         "verifyPeer = yes", "checkHost = localhost",
     )
-    with running(command, port):
+    with running(*command, port=port):
         for _ in range(3):
             assert exchange(port, b"through stunnel") == b"through stunnel"
     assert server.wait_for_log(event="handshake-done", resumed="true")
@@ -108,7 +110,7 @@ frontend tls
   bind 127.0.0.1:{plain}
   http-request return status 200 content-type text/plain lf-string "{page}"
 """)
-    with running(command, plain):
+    with running(*command, port=plain):
         server = serve(block(f"[localhost]:{port}", ca=ca.cert) + "write-proxy-v2 = on\n")
         for resumed in "01":
             with TlsClient(server.port, name="site.example", source="127.0.0.9") as client:
@@ -118,9 +120,11 @@ frontend tls
 
 
 def test_haproxy_before_cleat_says_who_the_client_is(serve, origin, certs, haproxy):
-    behind = origin()
+    def say_header(accepted):
+        accepted.send(receive_v1(accepted))
+
     server = serve(
-        f'backend = "{behind.address}"\nproxy-from = "127.0.0.1"\nwrite-proxy-v1 = on\n'
+        f'backend = "{origin(say_header).address}"\nproxy-from = "127.0.0.1"\nwrite-proxy-v1 = on\n'
     )
     port = free_port()
     tls = f"ssl verify required ca-file {certs.ecdsa.cert} sni str(localhost) verifyhost localhost"
@@ -130,10 +134,6 @@ listen in
   bind 127.0.0.1:{port}
   server cleat 127.0.0.1:{server.port} {tls} send-proxy-v2
 """)
-    with running(command, port):
-        accepted = behind.accept()  # The attempt to find out whether HAProxy listens.
-        accepted.close()
-        with socket.create_connection(("127.0.0.1", port), DEADLINE, ("127.0.0.9", 0)) as client:
-            client.sendall(b"hello")
-            seen = behind.accept().receive_exactly(len(b"PROXY TCP4 127.0.0.9 "))
-    assert seen == b"PROXY TCP4 127.0.0.9 "
+    with running(*command, port=port):
+        begin = b"PROXY TCP4 127.0.0.9 "
+        assert exchange(port, begin, source="127.0.0.9") == begin
