@@ -167,6 +167,13 @@ def test_a_window_that_ends_before_it_begins(tmp_path, words):
     assert "--to: " in ran.stderr
 
 
+def test_a_mark_keeps_the_end_of_a_process_that_was_killed(record):
+    run = record("killed")
+    lived = [each["lived_ns"] for each in run.report()["processes"]]
+    locks("mark", run.trace, "end")
+    assert [each["lived_ns"] for each in run.report()["processes"]] == lived
+
+
 def test_a_mark_needs_a_trace(tmp_path):
     ran = locks("mark", tmp_path, "begin", check=False)
     assert ran.returncode == 1

@@ -77,7 +77,11 @@ void copy_trace(fs::path const& trace, fs::path const& copy)
         data = hole;
     }
     // A process that still runs ends here, for a reader of the copy.
-    if (::pwrite(to.number(), &now, sizeof now, offsetof(trace_header, gone_ns)) != sizeof now)
+    constexpr off_t place = offsetof(trace_header, gone_ns);
+    std::uint64_t gone_ns = 0;
+    if (::pread(to.number(), &gone_ns, sizeof gone_ns, place) == sizeof gone_ns && gone_ns != 0)
+        return;
+    if (::pwrite(to.number(), &now, sizeof now, place) != sizeof now)
         fail(copy);
 }
 
