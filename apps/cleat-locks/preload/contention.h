@@ -20,7 +20,7 @@
 
 enum
 {
-    contentions_max = 4096, /* locks that were waited for; of others no hold is timed for that */
+    contentions_max = 4096, /* locks with a record; the holds of other locks are a sample */
     accounts_max = 10       /* places of one lock that have an account */
 };
 
@@ -30,7 +30,8 @@ static inline uint64_t place_key(uint32_t block, uint32_t site)
     return ((uint64_t)block + 1) << 32 | site;
 }
 
-/* A lock while it is held: by whom, and since when. 0: it is not, or nobody knows. */
+/* The present hold of a lock: its place, and when it began. 0: there is none, or it is not timed.
+ */
 struct holding
 {
     _Atomic uint64_t place;
@@ -76,7 +77,7 @@ struct contention* find_contention(struct trace_slot* slot);
 
 void forget_contentions(void); /* In a new process, in which no other thread waits. */
 
-/* note_holding notes who has a lock now, note_release that nobody has. */
+/* note_holding notes the present hold of a lock, note_release its end. */
 static inline void note_holding(struct contention* contention, uint64_t place, uint64_t began_ns)
 {
     atomic_store_explicit(&contention->now.began_ns, began_ns, memory_order_relaxed);

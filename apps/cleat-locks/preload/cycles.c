@@ -1,6 +1,7 @@
-/* The last thread of a cycle finds it as it begins to wait: each of the others waits by then, and
- * cannot let its lock go. Each thread notes its wait before it looks at others, so of two that
- * begin at a time one sees the other.
+/* The last thread of a cycle finds the cycle as it begins to wait. Each of the others waits by
+ * then, and cannot release its lock. A thread notes its own wait before it looks at those of
+ * others, so of two threads that begin to wait at the same moment at least one sees the other's
+ * wait.
  */
 #include "blocks.h"
 #include "cycles.h"

@@ -1,5 +1,5 @@
-/* What a thread has is found by asking each lock that it has taken before for its owner. So an
- * acquisition needs no list of what is held, which each would have to write.
+/* The locks that a thread holds are found by the owner of each lock that it has taken before. A
+ * list of held locks would cost a write in each acquisition.
  */
 #include "hash.h"
 #include "orders.h"
@@ -42,7 +42,7 @@ void note_orders(struct trace_thread* block, struct trace_site const* site)
 {
     uint32_t const kind = trace_locks[site->lock].kind;
     if (self.only_tries || self.known_count == 0 || kind > trace_spin)
-        return; /* What does not wait is in no deadlock. */
+        return; /* An attempt that does not wait is in no deadlock. */
     unsigned const count = self.known_count < known_max ? self.known_count : known_max;
     for (unsigned i = 0; i < count; ++i) {
         struct trace_site const* const held = &block->site[self.known[i]];

@@ -6,8 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The kernel compares a word before it wakes and moves threads that wait for it, of which there are
- * none to be. It is a quarter of the time that owner_elsewhere takes. */
+/* This futex operation compares a word with a value before it wakes and moves threads; here it is
+ * to wake and move none. It takes a quarter of the time of owner_elsewhere. */
 bool is_owner(uint64_t lock, uint32_t kind, int32_t tid)
 {
     size_t const offset = owner_offset(kind);

@@ -26,8 +26,8 @@ static inline int32_t owner_of(void const* lock, uint32_t kind)
     return offset != 0 ? *(int32_t const volatile*)((char const*)lock + offset) : 0;
 }
 
-/* The other two are for a lock that its program may have unmapped, or unmaps at this moment: the
- * kernel reads its owner, for a check before a read of our own would be outdated by then. */
+/* The next two are for a lock that the program may have unmapped, or unmaps at this moment. The
+ * kernel reads the owner: a check before a read of our own could be outdated as we read. */
 
 /* is_owner says whether a thread has a lock. */
 bool is_owner(uint64_t lock, uint32_t kind, int32_t tid);

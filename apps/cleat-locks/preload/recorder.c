@@ -91,8 +91,8 @@ __attribute__((constructor)) static void start(void)
     register_thread();
 }
 
-/* Threads that still run have their figures noted here for the last time, unless they go on. A
- * child of vfork is in its parent's memory, and its end is not the parent's. */
+/* process_ends notes the figures of the threads that still run, and the time. A child of vfork
+ * shares its parent's memory, and its end is not the parent's. */
 void process_ends(void)
 {
     if (!trace || trace->pid != getpid())

@@ -1,9 +1,10 @@
 /* Call stacks, each kept once for each thread.
  *
- * An acquisition's stack is taken at random, the seldomer the more there have been at its site, and
- * stands for those since the last one. An acquisition that waits has a stack of its own, which
- * stands for that alone. It is taken before the wait: after it this thread has the lock, and others
- * would wait for it. A thread's CPU time for stacks is bounded: see can_afford_stack.
+ * The stacks of a part of the acquisitions are taken, at random: the more acquisitions a site has
+ * had, the smaller is that part. A stack stands for all acquisitions of its site since the last
+ * stack. An acquisition that waits has a stack that stands for it alone. It is taken before the
+ * wait: afterwards this thread has the lock, and others would wait for it. A thread's CPU time for
+ * stacks is bounded: see can_afford_stack.
  */
 #include "clock.h"
 #include "hash.h"

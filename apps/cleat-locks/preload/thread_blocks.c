@@ -34,8 +34,8 @@ static void release_block(struct trace_thread* block)
     atomic_store_explicit(&block->state, trace_idle, memory_order_release);
 }
 
-/* retire_if_ended notes the end of a thread that registered again in the last of its destructors,
- * by a lock: none of ours runs after that. */
+/* retire_if_ended notes the end of a thread. A thread that takes a lock in its last destructor is
+ * registered again, and no destructor of the recorder runs after that one. */
 static void retire_if_ended(struct trace_thread* block)
 {
     struct timespec t;

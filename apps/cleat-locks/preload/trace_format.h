@@ -191,8 +191,8 @@ enum trace_thread_state
     trace_idle /* its thread has ended */
 };
 
-/* How long this thread waited at one site while another thread held the lock, which that one had
- * taken at one of its sites. */
+/* The time that this thread waited at one of its sites while another thread held the lock, taken at
+ * one of the holder's sites. */
 struct trace_wait_for
 {
     uint32_t waits;       /* 0: free */
@@ -208,11 +208,11 @@ enum
     trace_site_unknown = 0xffff
 };
 
-/* A thread that asked for a lock at one site while it had another lock, which it has taken at the
- * other site, maybe at others too. */
+/* A thread asked for a lock at `site` while it had another lock, which it has taken at `held_site`,
+ * and maybe at other sites too. */
 struct trace_order
 {
-    uint32_t times; /* as often as it was looked at; 0: free */
+    uint32_t times; /* how often it was seen, of the attempts with a stack; 0: free */
     uint32_t held_site;
     uint32_t site;
     uint32_t stack; /* the first word of the stack, + 1, as it asked; 0: none was taken */
@@ -245,9 +245,9 @@ struct trace_thread
     uint32_t waits_for_lost; /* waits without room in waits_for */
     uint64_t wait_lock;      /* the lock's address */
     uint32_t wait_kind;
-    int32_t cycle[trace_cycle_max]; /* the present wait closed a cycle: each of these threads waits
-                                       for a lock that the next one has, and the last one for this
-                                       thread's; this one is the last; 0: it did not, or the end */
+    int32_t cycle[trace_cycle_max]; /* the threads of the cycle that the present wait closed, this
+                                       one last: each waits for a lock that the next one has, the
+                                       last for one that the first has; 0: none, or the end */
     struct trace_site site[trace_sites_max];
     struct trace_wait_for waits_for[trace_waits_for_max];
     struct trace_order orders[trace_orders_max];

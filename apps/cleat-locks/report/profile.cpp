@@ -211,8 +211,8 @@ public:
         for (std::size_t i = 0; i < locks.size(); ++i) {
             name_takers(locks[i], takers_[i]);
             name_failures(locks[i], failed_[i]);
-            // More threads than blocks: the counts of one block may be many threads', or a thread
-            // had the lock to itself, in a group, until the next one touched it.
+            // More threads than blocks touched the lock: several threads may have counted in one
+            // block, or the first thread counted in the group's entry.
             if (locks[i].threads > blocks_[i].count && blocks_[i].reused)
                 locks[i].busiest = 0;
         }
@@ -237,7 +237,7 @@ public:
         profile_.line_ns = std::max(profile_.line_ns, process.line_ns);
     }
 
-    // finish moves the stacks, which are joined where equal, into the profile, and sorts all parts.
+    // finish moves the stacks into the profile, equal ones as one, and sorts all parts.
     void finish()
     {
         for (auto& [functions, counts] : stacks_) {

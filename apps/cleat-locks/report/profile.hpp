@@ -64,7 +64,7 @@ struct lock
     lock_use exclusive;
     lock_use readers;                    ///< Shared acquisitions of a read-write lock.
     std::vector<std::string> taken_by;   ///< The functions that take it most, the innermost first.
-    std::vector<failed_tries> failed_in; ///< Where most failed, the first first.
+    std::vector<failed_tries> failed_in; ///< The functions where most failed, in that order.
 
     [[nodiscard]] std::uint64_t acquisitions() const noexcept
     {
@@ -83,8 +83,8 @@ struct lock
         return threads <= 1 || ((taken() - busiest) * 100 < taken() &&
                                 100 * static_cast<double>(wait_ns) <= exclusive.held_ns());
     }
-    /// holds_contradict_waits: a wait took much longer than all holds together, by those that were
-    /// timed. So the long holds are not among these, and no mean of them is worth anything.
+    /// holds_contradict_waits: a wait took much longer than all holds together would have, by their
+    /// mean. So the long holds were not timed, and the mean is wrong.
     [[nodiscard]] bool holds_contradict_waits() const noexcept;
     /// is_lock: a thread waits for it until another releases it, not until there is work.
     [[nodiscard]] bool is_lock() const noexcept { return kind <= trace_spin; }

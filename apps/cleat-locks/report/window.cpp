@@ -112,7 +112,7 @@ void subtract_site(trace_site& whole, trace_site const& before)
     less(whole.sampled, before.sampled);
     less(whole.inner, before.inner);
     less(whole.hold_ns_squares, before.hold_ns_squares);
-    // The longest are known where they became longer in the window; otherwise they were not longer.
+    // The longest wait and hold cannot be subtracted: they stay, unless the window has none at all.
     if (whole.acquisitions == 0 && whole.wait_ns == 0)
         whole.wait_max_ns = whole.hold_max_ns = 0;
 }

@@ -42,7 +42,7 @@ struct window_times
 std::optional<window_edge> mark_at(
     std::filesystem::path const& folder, window_times const& times, std::stop_token const& stop);
 
-/// subtract takes what was recorded until the window began out of what was until it ended.
+/// subtract takes the counts as the window began off those as it ended.
 void subtract(traced_process& whole, traced_process const& before);
 
 } // namespace cleat::locks
