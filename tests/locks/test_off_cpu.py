@@ -120,7 +120,7 @@ def test_a_process_that_has_ended_is_sampled_no_more(tmp_path):
 def test_a_record_of_waits_that_is_damaged_is_named(record):
     run = record("unseen", 100)
     (file,) = run.trace.glob("*.waits")
-    file.write_text("cleat-locks waits 1\nmany\n")
+    file.write_text("cleat-locks waits 2\nmany\n")
     assert f'{file.name}: "many" is no number' in locks("report", run.trace).stdout
 
 

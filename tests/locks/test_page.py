@@ -433,7 +433,7 @@ def test_names_and_samples_that_are_missing_are_said_to_be(shown, tmp_path):
     run = Recording(tmp_path, [SUBJECT, "unseen", 200], [])
     (maps,), (waits,) = run.trace.glob("*.maps"), run.trace.glob("*.waits")
     maps.unlink()
-    waits.write_text("cleat-locks waits 1\nmany\n")
+    waits.write_text("cleat-locks waits 2\nmany\n")
     locks("html", run.trace, "-o", tmp_path / "page.html")
     shown.show(1200)
     shown.open(tmp_path / "page.html")

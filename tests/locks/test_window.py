@@ -21,11 +21,6 @@ class Phases:
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    @property
-    def pid(self):
-        (trace,) = self.run.trace.glob("*.trace")
-        return int(trace.stem)
-
     def started(self):
         """started gives the trace's folder once the program has begun."""
         self.take(1)
@@ -91,18 +86,30 @@ def test_a_second_mark_begins_the_window_anew(tmp_path):
 def test_waits_are_sampled_again_after_a_second_mark(tmp_path):
     """The program waits for its input all the time."""
     with phases(tmp_path) as program:
-        waits = program.started() / f"{program.pid}.waits"
-        locks("mark", program.run.trace, "begin")
-        eventually("its waits are sampled", waits.exists)
+
+        def samples():
+            return program.run.report()["off_cpu"]["samples"]
+
+        locks("mark", program.started(), "begin")
+        eventually("its waits are sampled", samples)
         locks("mark", program.run.trace, "end")
-        assert program.run.report()["off_cpu"]["samples"] > 0
+        assert samples() > 0
         locks("mark", program.run.trace, "begin")
-        eventually("its waits are sampled again", waits.exists)
+        assert samples() == 0
+        eventually("its waits are sampled again", samples)
         report = program.run.report()
         places = report["off_cpu"]["places"]
         assert "read" in {each["in"] for each in places}
         # The time before the second mark, and that between the two windows, is no part of it.
         assert sum(each["ns"] for each in places) <= report["thread_ns"]
+
+
+def test_waits_of_a_process_that_ended_before_the_window_are_no_part_of_it(record):
+    run = record("unseen", 300)
+    assert run.report()["off_cpu"]["samples"] > 0
+    locks("mark", run.trace, "begin")
+    assert run.report()["off_cpu"]["samples"] == 0
+    assert run.report()["off_cpu"]["places"] == []
 
 
 def test_marks_by_the_program_itself(tmp_path):

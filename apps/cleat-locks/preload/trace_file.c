@@ -234,10 +234,10 @@ void copy_trace(char const* extension)
     char name[sizeof trace_name];
     name_copy(name, extension);
     int const from = trace_descriptor();
+    uint64_t const now = now_ns(); /* Before the sampler of waits sees the copy. */
     int const to = from < 0 ? -1 : open_file(name, O_RDWR | O_CREAT | O_TRUNC);
     if (to < 0)
         return;
-    uint64_t const now = now_ns();
     off_t const end = (off_t)syscall(SYS_lseek, from, 0, SEEK_END);
     syscall(SYS_ftruncate, to, end);
     off_t data = (off_t)syscall(SYS_lseek, from, 0, SEEK_DATA);

@@ -16,7 +16,7 @@
 namespace cleat::locks {
 namespace {
 
-constexpr std::string_view record_heading = "cleat-locks waits 1";
+constexpr std::string_view record_heading = "cleat-locks waits 2";
 
 // Those that both x86-64 and arm64 have. What is the same for a reader has one name.
 constexpr std::array<std::pair<std::int64_t, std::string_view>, 40> call_names{{
@@ -110,8 +110,8 @@ off_cpu_wait parse_wait(std::string_view line)
 std::string text_of(off_cpu_record const& record)
 {
     std::string text = fmt::format(
-        "{}\n{} {} {} {}\n", record_heading, record.samples, record.sampled_ns, record.no_core_ns,
-        record.not_sampled);
+        "{}\n{} {} {} {} {}\n", record_heading, record.began_ns, record.samples, record.sampled_ns,
+        record.no_core_ns, record.not_sampled);
     for (off_cpu_wait const& each : record.waits)
         fmt::format_to(
             std::back_inserter(text), "{} {} {} {} {} {} {}\n", each.tid, each.call, each.address,
@@ -125,6 +125,7 @@ off_cpu_record parse_off_cpu(std::string_view text)
         throw std::runtime_error{"no record of waits"};
     off_cpu_record made;
     std::string_view totals = next_word(text, '\n');
+    made.began_ns = parsed_or_throw<std::uint64_t>(next_word(totals));
     made.samples = parsed_or_throw<std::uint64_t>(next_word(totals));
     made.sampled_ns = parsed_or_throw<std::uint64_t>(next_word(totals));
     made.no_core_ns = parsed_or_throw<std::uint64_t>(next_word(totals));

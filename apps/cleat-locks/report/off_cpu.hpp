@@ -35,6 +35,7 @@ struct off_cpu_wait
 /// off_cpu_record is that of one process.
 struct off_cpu_record
 {
+    std::uint64_t began_ns = 0;   ///< By the clock of the trace; the samples come after it.
     std::uint64_t samples = 0;    ///< Of the process; 0: it was not sampled.
     std::uint64_t sampled_ns = 0; ///< Time that its threads lived between samples, added up.
     std::uint64_t no_core_ns = 0; ///< They could run and had no core, by the kernel's account.

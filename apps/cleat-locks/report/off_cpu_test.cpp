@@ -40,6 +40,7 @@ TEST_CASE("a page fault is no system call")
 TEST_CASE("a record is read as it was written")
 {
     off_cpu_record made;
+    made.began_ns = 40;
     made.samples = 7;
     made.sampled_ns = 1000;
     made.no_core_ns = 5;
@@ -47,6 +48,7 @@ TEST_CASE("a record is read as it was written")
     made.waits.push_back({12, "a thread", SYS_futex, 0x7f00, 0x1234, 900, 6});
     made.waits.push_back({13, "", -1, 0, 0, 100, 1});
     off_cpu_record const found = parse_off_cpu(text_of(made));
+    CHECK(found.began_ns == 40);
     CHECK(found.samples == 7);
     CHECK(found.sampled_ns == 1000);
     CHECK(found.no_core_ns == 5);
@@ -57,7 +59,7 @@ TEST_CASE("a record is read as it was written")
 TEST_CASE("a thread's name that is no UTF-8 has replacement characters")
 {
     off_cpu_record const found =
-        parse_off_cpu("cleat-locks waits 1\n1 2 3 \n12 0 0 0 5 1 caf\xe9\n");
+        parse_off_cpu("cleat-locks waits 2\n9 1 2 3 \n12 0 0 0 5 1 caf\xe9\n");
     CHECK(found.waits.at(0).thread == "caf\xef\xbf\xbd");
 }
 
@@ -66,10 +68,10 @@ TEST_CASE("a record that is cut or damaged says where")
     CHECK_THROWS_WITH_AS(
         static_cast<void>(parse_off_cpu("")), "no record of waits", std::runtime_error);
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(parse_off_cpu("cleat-locks waits 1\n1 2 3 \n12 x 0 0 0 0 name\n")),
+        static_cast<void>(parse_off_cpu("cleat-locks waits 2\n9 1 2 3 \n12 x 0 0 0 0 name\n")),
         "\"x\" is no number", std::runtime_error);
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(parse_off_cpu("cleat-locks waits 1\n1 2 3 \n12 1 0")),
+        static_cast<void>(parse_off_cpu("cleat-locks waits 2\n9 1 2 3 \n12 1 0")),
         "\"\" is no number", std::runtime_error);
 }
 

@@ -117,6 +117,7 @@ public:
     sampled_process(int pid, fs::path const& trace)
         : pid_{pid}, waits_file_{beside(trace, ".waits")}, trace_{trace}, last_ns_{now_ns()}
     {
+        record_.began_ns = last_ns_;
     }
 
     // The process goes on with another program, which has a trace of its own.
@@ -150,9 +151,8 @@ public:
     // From now on everything counts, and nothing from before.
     void restart()
     {
-        std::error_code ec;
-        fs::remove(waits_file_, ec);
         record_ = {};
+        record_.began_ns = last_ns_;
         waits_.clear();
         no_core_before_ = no_core_;
     }
@@ -169,11 +169,8 @@ public:
         return made;
     }
 
-    void write()
+    void write() const
     {
-        heed_window();
-        if (anew_)
-            restart();
         if (record_.samples == 0)
             return;
         fs::path const fresh = waits_file_.string() + ".new";

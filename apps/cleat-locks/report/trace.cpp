@@ -356,10 +356,17 @@ traced_process read_one(fs::path const& file)
     traced_process found = read_counts(ends ? end : file);
     found.file = file;
     found.window = ends || fs::exists(begin);
-    if (fs::exists(begin))
-        subtract(found, read_counts(begin));
     found.maps = read_maps(file);
     found.off_cpu = read_off_cpu(file);
+    if (fs::exists(begin))
+        subtract(found, read_counts(begin));
+    // The process ended, or was not sampled again, before this window began.
+    std::optional<trace_header> const mark = read_header(begin);
+    if (mark && found.off_cpu.began_ns < mark->gone_ns) {
+        off_cpu_record none;
+        none.not_sampled = found.off_cpu.not_sampled;
+        found.off_cpu = std::move(none);
+    }
     return found;
 }
 

@@ -65,8 +65,8 @@ void copy_part(int from, int to, off_t begin, off_t end, fs::path const& name)
 void copy_trace(fs::path const& trace, fs::path const& copy)
 {
     open_file const from{trace, O_RDONLY};
+    std::uint64_t const now = now_ns(); // Before the sampler of waits sees the copy.
     open_file const to{copy, O_RDWR | O_CREAT | O_TRUNC};
-    std::uint64_t const now = now_ns();
     off_t const end = ::lseek(from.number(), 0, SEEK_END);
     if (::ftruncate(to.number(), end) != 0)
         fail(copy);
@@ -182,11 +182,8 @@ std::size_t mark(fs::path const& folder, window_edge edge)
     std::error_code ec;
     std::size_t count = 0;
     for (fs::path const& each : trace_files(folder, ec)) {
-        // A window that begins anew has no end yet, and what was sampled before is no part of it.
-        if (edge == window_edge::begin) {
+        if (edge == window_edge::begin) // It may begin anew, and has no end yet.
             fs::remove(beside(each, edge_extension(window_edge::end)));
-            fs::remove(beside(each, ".waits"));
-        }
         copy_trace(each, beside(each, edge_extension(edge)));
         ++count;
     }
