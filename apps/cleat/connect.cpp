@@ -5,6 +5,7 @@
 #include "connect.hpp"
 #include "connect_race.hpp"
 #include "connect_steps.hpp"
+#include "upstream/connecting.hpp"
 
 #include <cleat/core/limits.hpp>
 

@@ -1,4 +1,5 @@
 #include "connect_race.hpp"
+#include "upstream/connecting.hpp"
 
 #include <cleat/core/limits.hpp>
 

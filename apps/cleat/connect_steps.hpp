@@ -87,10 +87,4 @@ net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_ti
 /// then the interrupt's reason.
 [[nodiscard]] bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why);
 
-/// until_connected is the interest of a wait for a socket that is connecting.
-[[nodiscard]] inline net::interest until_connected(net::socket const& socket) noexcept
-{
-    return {&socket.entry(), false, true};
-}
-
 } // namespace cleat::app

@@ -1,6 +1,5 @@
-#include "connect_steps.hpp"
 #include "preconnect/ready_connections.hpp"
-#include "upstream/worker_upstream.hpp"
+#include "upstream/connecting.hpp"
 #include "upstream_tls/client_handshake.hpp"
 #include "upstream_tls/tls_fault.hpp"
 
@@ -171,7 +170,7 @@ private:
     }
 
     ready_connections& owner_;
-    worker_upstream& upstream_;
+    upstream_servers& upstream_;
     std::size_t server_;
     server_addresses* addresses_; // Null: it was taken.
     std::size_t position_ = 0;
@@ -189,7 +188,7 @@ ready_connections::place::place(ready_connections& all_places, std::size_t maxim
     all.reserve(maximum);
 }
 
-ready_connections::ready_connections(worker_upstream& upstream)
+ready_connections::ready_connections(upstream_servers& upstream)
     : upstream_{upstream}
     , is_tls_{upstream.tls() != nullptr && !upstream.plan().preconnect.is_tcp_only}
 {

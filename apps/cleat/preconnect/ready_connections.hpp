@@ -4,7 +4,7 @@
 #pragma once
 
 #include "preconnect/retry_pace.hpp"
-#include "upstream/upstream_table.hpp"
+#include "upstream/upstream_servers.hpp"
 #include "upstream_tls/tls_upstream.hpp"
 
 #include <cleat/core/error.hpp>
@@ -21,8 +21,6 @@
 #include <vector>
 
 namespace cleat::app {
-
-class worker_upstream;
 
 /// taken_connection is one that was ready. Its taker releases the addresses.
 struct taken_connection
@@ -48,7 +46,7 @@ struct taken_connection
 class ready_connections : net::task_node
 {
 public:
-    explicit ready_connections(worker_upstream& upstream);
+    explicit ready_connections(upstream_servers& upstream);
     ready_connections(ready_connections&&) = delete;
     ~ready_connections();
 
@@ -99,7 +97,7 @@ private:
     void succeeded(std::size_t server) noexcept;
     void log(std::string_view event, std::size_t server, std::string_view why) noexcept;
 
-    worker_upstream& upstream_;
+    upstream_servers& upstream_;
     bool is_tls_;
     bool is_queued_ = false; // on_look is in the worker's queue.
     bool has_ended_ = false;
