@@ -1,4 +1,3 @@
-#include "config/route_settings.hpp"
 #include "network_settings.hpp"
 #include "proxy/proxy_protocol.hpp"
 #include "resolver/dns_channel.hpp"
@@ -67,14 +66,11 @@ void check_limit(
 }
 
 // TLS begins with a header that names the client, or with the client's protocol.
-preconnect_rule preconnect_rule_of(config const& settings, upstream_config const& block)
+preconnect_rule preconnect_rule_of(upstream_index const& index, upstream_config const& block)
 {
     if (*block.preconnect == 0)
         return {};
-    bool const has_header =
-        std::ranges::any_of(announcements_to(settings, *block.name), [](announcement each) {
-            return each != announcement::nothing;
-        });
+    bool const has_header = index.sends_header(*block.name);
     return {
         .connections = static_cast<std::size_t>(*block.preconnect),
         .time = *block.preconnect_time,
@@ -121,7 +117,7 @@ std::shared_ptr<check_tls const> check_tls_of(
 }
 
 check_rule check_rule_of(
-    config const& settings, upstream_config const& block, upstream_plan const& plan)
+    upstream_index const& index, upstream_config const& block, upstream_plan const& plan)
 {
     if (*block.check == check_kind::off)
         return {};
@@ -133,8 +129,8 @@ check_rule check_rule_of(
         .fall = static_cast<unsigned>(*block.check_fall),
         .send = block.check_send->bytes,
         .expect = block.check_expect->bytes,
-        .header = header_of_checks(announcement_of_checks(settings, *block.name)),
-        .tls = check_tls_of(settings, block, plan)};
+        .header = header_of_checks(index.announcement_of_checks(*block.name)),
+        .tls = check_tls_of(index.settings(), block, plan)};
 }
 
 // Those that this machine has.
@@ -366,11 +362,11 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
 }
 
 upstream_plan find_upstream(
-    config const& settings, std::string const& name, std::size_t workers,
+    upstream_index const& index, std::string const& name, std::size_t workers,
     std::span<upstream_plan const> before, certificate_files& files, problem_list& problems)
 {
-    upstream_config const* const block =
-        name.empty() ? nullptr : find_upstream_block(settings, name);
+    config const& settings = index.settings();
+    upstream_config const* const block = name.empty() ? nullptr : index.find(name);
     server_finder finder{settings, before, problems};
     if (block == nullptr) {
         upstream_config const backend = backend_block(settings);
@@ -393,11 +389,11 @@ upstream_plan find_upstream(
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;
     plan.slow_start = *block->slow_start;
-    plan.preconnect = preconnect_rule_of(settings, *block);
+    plan.preconnect = preconnect_rule_of(index, *block);
     plan.workers = workers;
     plan.sources = find_sources(effective(block->source, settings.upstream_source), problems);
     plan.tls = load_tls_plan(*block, files, problems);
-    plan.check = check_rule_of(settings, *block, plan);
+    plan.check = check_rule_of(index, *block, plan);
     return plan;
 }
 

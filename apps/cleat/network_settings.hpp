@@ -5,6 +5,7 @@
 #include "certificate_files.hpp"
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
+#include "config/upstream_index.hpp"
 #include "upstream/upstream_plan.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -25,7 +26,7 @@ namespace cleat::app {
 /// the configuration before, with a warning; where it is not among them it is an error.
 /// `files` reads those of TLS. `workers` share limits of connections.
 [[nodiscard]] upstream_plan find_upstream(
-    config const& settings, std::string const& name, std::size_t workers,
+    upstream_index const& index, std::string const& name, std::size_t workers,
     std::span<upstream_plan const> before, certificate_files& files, problem_list& problems);
 
 /// dns_settings_of says who is asked for names.

@@ -62,7 +62,7 @@ public:
     upstream_numbers(
         snapshot& made, config const& settings, snapshot const* before, certificate_files& files,
         problem_list& problems)
-        : made_{made}, settings_{settings}, before_{before}, files_{files}, problems_{problems}
+        : made_{made}, index_{settings}, before_{before}, files_{files}, problems_{problems}
     {
     }
 
@@ -70,8 +70,8 @@ public:
     {
         auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
         if (is_new)
-            made_.upstreams.push_back(find_upstream(
-                settings_, name, made_.workers, upstreams_before(), files_, problems_));
+            made_.upstreams.push_back(
+                find_upstream(index_, name, made_.workers, upstreams_before(), files_, problems_));
         return known->second;
     }
 
@@ -84,7 +84,7 @@ private:
     }
 
     snapshot& made_;
-    config const& settings_;
+    upstream_index index_;
     snapshot const* before_;
     certificate_files& files_;
     problem_list& problems_;

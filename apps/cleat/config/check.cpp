@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -66,15 +68,17 @@ void check_listeners(config& c, std::vector<problem>& problems)
         c.frontends.emplace_back();
         c.frontends.back().port = {8443, {}};
     }
-    for (std::size_t i = 0; i < c.frontends.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (*c.frontends[i].port != 0 && c.frontends[i].address() == c.frontends[j].address())
-                complain(
-                    problems, problem::severity::error, c.frontends[i].location, "frontend",
-                    fmt::format(
-                        "{} is taken already, by {}", to_string(c.frontends[i].address()),
-                        to_string(c.frontends[j].location)),
-                    "Give each frontend an address of its own.");
+    std::map<std::string, location const*> taken; // By address.
+    for (frontend_config const& each : c.frontends) {
+        if (*each.port == 0)
+            continue;
+        auto const [first, is_new] = taken.try_emplace(to_string(each.address()), &each.location);
+        if (!is_new)
+            complain(
+                problems, problem::severity::error, each.location, "frontend",
+                fmt::format("{} is taken already, by {}", first->first, to_string(*first->second)),
+                "Give each frontend an address of its own.");
+    }
 }
 
 void check_certificates(config const& c, std::vector<problem>& problems)

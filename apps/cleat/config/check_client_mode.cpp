@@ -1,4 +1,5 @@
 #include "config/check_client_mode.hpp"
+#include "config/upstream_index.hpp"
 
 #include <fmt/format.h>
 
@@ -89,7 +90,7 @@ class client_mode_check
 {
 public:
     client_mode_check(config const& c, std::vector<problem>& problems)
-        : config_{c}, problems_{problems}
+        : config_{c}, index_{c}, problems_{problems}
     {
     }
 
@@ -174,7 +175,7 @@ private:
 
     void check_upstream(frontend_config const& frontend, setting<std::string> const& name)
     {
-        upstream_config const* const block = find_upstream_block(config_, *name);
+        upstream_config const* const block = index_.find(*name);
         if (block == nullptr && !name->empty())
             return; // It has been reported.
         upstream_tls_config const& tls = block == nullptr ? config_.backend_tls : block->tls;
@@ -201,6 +202,7 @@ private:
     }
 
     config const& config_;
+    upstream_index index_;
     std::vector<problem>& problems_;
 };
 

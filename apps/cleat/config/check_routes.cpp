@@ -2,6 +2,7 @@
 #include "config/route_settings.hpp"
 #include "config/route_text.hpp"
 #include "config/tls_scope.hpp"
+#include "config/upstream_index.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -130,11 +131,11 @@ std::size_t count_servers(upstream_config const& upstream)
     return count;
 }
 
-void check_upstream_names(config const& c, std::vector<problem>& problems)
+void check_upstream_names(upstream_index const& index, std::vector<problem>& problems)
 {
-    for (upstream_config const& each : c.upstreams) {
+    for (upstream_config const& each : index.settings().upstreams) {
         refuse_twins(each, problems);
-        check_checks(each, announcement_of_checks(c, *each.name), problems);
+        check_checks(each, index.announcement_of_checks(*each.name), problems);
         if (*each.preconnect == 0 && !each.preconnect_time.location.is_built_in())
             report_problem(
                 problems, severity::error, each.preconnect_time.location, "preconnect-time",
@@ -146,7 +147,7 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
                 problems, severity::error, each.slow_start.location, "slow-start",
                 "this has no effect: with balance = first a server has no share",
                 "Leave it out, or write another balance.");
-        upstream_config const* const first = find_upstream_block(c, *each.name);
+        upstream_config const* const first = index.find(*each.name);
         if (first != &each)
             report_problem(
                 problems, severity::error, each.name.location, "name",
@@ -168,12 +169,12 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
 
 // A name that no upstream block has.
 void refuse_unknown(
-    config const& c, setting<std::string> const& name, std::vector<problem>& problems)
+    upstream_index const& index, setting<std::string> const& name, std::vector<problem>& problems)
 {
-    if (find_upstream_block(c, *name) != nullptr)
+    if (index.find(*name) != nullptr)
         return;
     std::vector<std::string_view> known;
-    for (upstream_config const& one : c.upstreams)
+    for (upstream_config const& one : index.settings().upstreams)
         known.push_back(*one.name);
     report_problem(
         problems, severity::error, name.location, "upstream",
@@ -333,7 +334,8 @@ private:
 
 void check_upstreams(config const& settings, std::vector<problem>& problems)
 {
-    check_upstream_names(settings, problems);
+    upstream_index const index{settings};
+    check_upstream_names(index, problems);
     std::set<std::string_view> used;
     bool is_backend_used = false;
     for (frontend_config const& each : settings.frontends) {
@@ -341,11 +343,11 @@ void check_upstreams(config const& settings, std::vector<problem>& problems)
         used.insert(*name);
         is_backend_used = is_backend_used || name->empty();
         if (!name->empty())
-            refuse_unknown(settings, name, problems);
+            refuse_unknown(index, name, problems);
         for (route_config const& route : each.routes) {
             used.insert(*route.upstream);
             refuse_unknown(
-                settings,
+                index,
                 route.upstream->empty() ? setting<std::string>{{}, route.location} : route.upstream,
                 problems);
         }

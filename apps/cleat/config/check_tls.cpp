@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,12 +37,11 @@ class used_places
 public:
     void note(location const& where, bool is_used)
     {
-        auto const known =
-            std::ranges::find_if(places_, [&](auto const& each) { return *each.first == where; });
-        if (known == places_.end())
+        auto const [known, is_new] = numbers_.try_emplace(&where, places_.size());
+        if (is_new)
             places_.emplace_back(&where, is_used);
         else
-            known->second |= is_used;
+            places_[known->second].second |= is_used;
     }
 
     template <class Use>
@@ -53,6 +54,7 @@ public:
 
 private:
     std::vector<std::pair<location const*, bool>> places_;
+    std::unordered_map<location const*, std::size_t> numbers_; // In places_.
 };
 
 constexpr std::string_view needs_authorities =
@@ -146,8 +148,11 @@ void check_client_verify(config const& c, tls_scopes const& scopes, std::vector<
         for (pem_file const& pem : each.pem_files())
             check_own_rule(pem, mode, ca, of_pems);
     }
+    std::set<std::string> known;
+    for (problem const& each : problems)
+        known.insert(to_string(each.where));
     for (problem& each : of_pems) // Likewise.
-        if (std::ranges::find(problems, each.where, &problem::where) == problems.end())
+        if (known.insert(to_string(each.where)).second)
             problems.push_back(std::move(each));
 }
 
@@ -382,16 +387,9 @@ void check_clients(config const& c, tls_scopes const& scopes, std::vector<proble
 // Two scopes have what a frontend's setting is mistaken for in both.
 void drop_repeats(std::vector<problem>& problems)
 {
-    std::vector<problem> kept;
-    for (problem& each : problems) {
-        auto const fields = [](problem const& one) {
-            return std::tie(one.where, one.key, one.text);
-        };
-        if (std::ranges::none_of(
-                kept, [&](problem const& one) { return fields(one) == fields(each); }))
-            kept.push_back(std::move(each));
-    }
-    problems = std::move(kept);
+    std::set<std::string> known;
+    std::erase_if(
+        problems, [&](problem const& each) { return !known.insert(to_string(each)).second; });
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "config/check_upstream_tls.hpp"
 #include "config/route_settings.hpp"
+#include "config/upstream_index.hpp"
 
 #include <fmt/format.h>
 
@@ -141,9 +142,10 @@ void check_upstream_tls(config const& settings, std::vector<problem>& problems)
     upstream_tls_check{settings, backend, problems}.run();
     for (upstream_config const& each : settings.upstreams)
         upstream_tls_check{settings, each, problems}.run();
+    upstream_index const index{settings};
     for (frontend_config const& frontend : settings.frontends)
         for (route_config const& route : frontend.routes) {
-            upstream_config const* const upstream = find_upstream_block(settings, *route.upstream);
+            upstream_config const* const upstream = index.find(*route.upstream);
             if (!*route.passthrough || upstream == nullptr || !*upstream->tls.enabled)
                 continue;
             problems.push_back(

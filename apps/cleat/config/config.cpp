@@ -51,13 +51,6 @@ bool rest_is_whole(std::vector<problem> const& problems) noexcept
     });
 }
 
-upstream_config const* find_upstream_block(config const& settings, std::string_view name) noexcept
-{
-    auto const found = std::ranges::find(
-        settings.upstreams, name, [](upstream_config const& each) -> auto& { return *each.name; });
-    return found == settings.upstreams.end() ? nullptr : &*found;
-}
-
 namespace {
 
 // A default that a file has, as `cleat --default-config` writes it, is no setting.

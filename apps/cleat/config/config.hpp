@@ -527,10 +527,6 @@ struct config
     setting<app::access_log_format> access_log_format{app::access_log_format::logfmt};
 };
 
-/// find_upstream_block is the upstream block with a name, or null.
-[[nodiscard]] upstream_config const* find_upstream_block(
-    config const& settings, std::string_view name) noexcept;
-
 /// backend_block is the backend as an upstream block without a name. It speaks TLS where `client`
 /// is on at the top, with the versions, groups and suites that are set there.
 [[nodiscard]] upstream_config backend_block(config const& settings);

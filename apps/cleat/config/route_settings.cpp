@@ -157,26 +157,6 @@ std::vector<announcement_rule> announcement_rules_of(config const& settings)
     return found;
 }
 
-std::vector<announcement> announcements_to(config const& settings, std::string_view upstream)
-{
-    std::vector<announcement> found;
-    for (frontend_config const& each : settings.frontends) {
-        if (*effective(each.upstream, settings.upstream) == upstream)
-            found.push_back(*settings.announce);
-        for (route_config const& route : each.routes)
-            if (*route.upstream == upstream)
-                found.push_back(announcement_rule_of(settings, route).way);
-    }
-    return found;
-}
-
-announcement announcement_of_checks(config const& settings, std::string_view upstream)
-{
-    std::vector<announcement> const ways = announcements_to(settings, upstream);
-    bool const are_alike = std::ranges::adjacent_find(ways, std::not_equal_to{}) == ways.end();
-    return !ways.empty() && are_alike ? ways.front() : *settings.announce;
-}
-
 bool gets_proxy_v2(config const& settings)
 {
     return std::ranges::any_of(announcement_rules_of(settings), [](announcement_rule const& each) {

@@ -64,16 +64,6 @@ struct announcement_rule
 /// announcement_rules_of are those of the settings and of each route that has some.
 [[nodiscard]] std::vector<announcement_rule> announcement_rules_of(config const& settings);
 
-/// announcements_to are the ways in which the clients of an upstream are announced to it: of each
-/// frontend whose clients go there without a route, and of each route to it.
-[[nodiscard]] std::vector<announcement> announcements_to(
-    config const& settings, std::string_view upstream);
-
-/// announcement_of_checks is the way in which checks of an upstream's servers are announced: that
-/// of its clients, or where they have several, that of the settings for all.
-[[nodiscard]] announcement announcement_of_checks(
-    config const& settings, std::string_view upstream);
-
 /// gets_proxy_v2: some client's upstream gets a PROXY header of version 2.
 [[nodiscard]] bool gets_proxy_v2(config const& settings);
 

@@ -2,6 +2,7 @@
 #include "config/parser.hpp"
 #include "config/route_settings.hpp"
 #include "config/tls_scope.hpp"
+#include "config/upstream_index.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -207,6 +208,29 @@ TEST_CASE("a setting of the frontend may be for a route alone")
         {"sni = a.test tls-protos = TLSv1.2"}, "", "tls-protos = TLSv1.3 ciphers = \"AES128\"");
     accepted({"sni = a.test write-proxy-v2 = on"}, "proxy-checksum = on");
     accepted({asks + " write-proxy-v2 = on"}, "proxy-client-cert = on", "client-verify-ca = ca");
+}
+
+TEST_CASE("an upstream is found by its name, with the ways in which its clients are announced")
+{
+    config const c = accepted(
+        {"sni = a.test write-proxy-v1 = on", "sni = b.test write-ip = on", "sni = c.test"},
+        "upstream = { name = v server = \"/t\" } upstream = { name = w server = \"/u\" }\n"
+        "frontend = { port = 2 upstream = v\n"
+        "route = { sni = a.test upstream = w write-proxy-v2 = on } }\n"
+        "frontend = { port = 3 upstream = v }\n");
+    upstream_index const index{c};
+    REQUIRE(index.find("w") != nullptr);
+    CHECK(*index.find("w")->name == "w");
+    CHECK(index.find("x") == nullptr);
+    CHECK(index.find("") == nullptr);
+
+    CHECK(index.announcement_of_checks("w") == announcement::write_proxy_v2); // The only one.
+    CHECK(index.announcement_of_checks("u") == announcement::nothing);        // There are three.
+    CHECK(index.announcement_of_checks("v") == announcement::nothing);
+    CHECK(index.sends_header("u"));
+    CHECK(index.sends_header("w"));
+    CHECK_FALSE(index.sends_header("v"));
+    CHECK_FALSE(index.sends_header("x"));
 }
 
 TEST_CASE("the files of routes are among all files")

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
+#include <unordered_map>
 
 namespace cleat::app {
 namespace {
@@ -44,14 +44,18 @@ client_limit_plan plan_of_clients(config const& settings) noexcept
 }
 
 // Several frontends may have the address of any free port.
-std::string counted_name_of(
-    frontend_config const& frontend, std::span<frontend_config const> earlier)
+class counted_names
 {
-    std::string const address = to_string(frontend.address());
-    auto const alike = std::ranges::count_if(
-        earlier, [&](frontend_config const& each) { return to_string(each.address()) == address; });
-    return fmt::format("{} {}", address, alike);
-}
+public:
+    std::string next(frontend_config const& frontend)
+    {
+        std::string const address = to_string(frontend.address());
+        return fmt::format("{} {}", address, counts_[address]++);
+    }
+
+private:
+    std::unordered_map<std::string, std::size_t> counts_;
+};
 
 void plan_route_limits(
     frontend_config const& frontend, std::string const& name, std::size_t workers, limit_plan& made,
@@ -77,12 +81,10 @@ limit_plan plan_limits(
     made.connections = number_of(settings.max_connections);
     made.clients = plan_of_clients(settings);
     made.keeps_clients = before != nullptr && made.clients.is_counted_alike(before->clients);
-    for (std::size_t i = 0; i < settings.frontends.size(); ++i) {
-        frontend_config const& each = settings.frontends[i];
+    counted_names names;
+    for (frontend_config const& each : settings.frontends) {
         check_division(each.max_connections, workers, problems);
-        made.frontends.push_back(
-            {counted_name_of(each, std::span{settings.frontends}.first(i)),
-             number_of(each.max_connections)});
+        made.frontends.push_back({names.next(each), number_of(each.max_connections)});
         plan_route_limits(each, made.frontends.back().name, workers, made, problems);
     }
     return made;
