@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Bench
+from compared import Compared, scenario, tiny
 from deadlines import DEADLINE, eventually
 from rations import RATIONING, groups, is_there
 from served import BINARIES, needs_origin
@@ -23,36 +23,6 @@ PEERS = [name for name in ("nginx", "hitch") if shutil.which(name, path=PATH)]
 
 def figures(value: str):
     return pytest.param(value, marks=pytest.mark.figures)
-
-
-def scenario(folder: Path, **words: object) -> Path:
-    path = folder / "tiny.scenario"
-    path.write_text("".join(f"{key} = {value}\n" for key, value in words.items()))
-    return path
-
-
-def tiny(folder: Path, **words: object) -> Path:
-    few = {"kind": "handshake", "connections": 2, "transactions": 20, "warm_up": 2}
-    return scenario(folder, **(few | words))
-
-
-class Compared:
-    """Compared is a run of `compare` with what it wrote."""
-
-    def __init__(
-        self, bench: Bench, *arguments: object, code: int = 0, binaries: Path = BINARIES
-    ) -> None:
-        path = bench.folder / "compared.json"
-        ran = bench.run("compare", "--binaries", binaries, "--json", path, *arguments)
-        assert ran.returncode == code, ran.stdout + ran.stderr
-        self.text = ran.stdout
-        self.progress = ran.stderr
-        self.document = json.loads(path.read_text())
-        (self.trial,) = self.document["trials"]
-
-    def server(self, name: str) -> dict:
-        (found,) = [each for each in self.trial["servers"] if each["name"] == name]
-        return found
 
 
 def descendants(pid: int) -> list[int]:
@@ -127,7 +97,7 @@ def test_builds_of_a_server_take_part_under_names_of_their_own(bench):
         (["before"], "--build before: write NAME=SERVER:PROGRAM, like before=cleat:/"),
         (["before=cleat:/none"], "'/none' cannot be run: No such file or directory"),
         (["before=apache:/bin/sh"], "there is no server 'apache': take one of cleat"),
-        (["a/b=cleat:/bin/sh"], "'a/b' cannot be the name of a build"),
+        (["a/b=cleat:/bin/sh"], "'a/b' cannot be the name of a server"),
         (["cleat=cleat:/bin/sh"], "another server is called cleat: choose another name"),
         (["a=cleat:/bin/sh", "a=epoll:/bin/sh"], "--build a=epoll:/bin/sh: another server is"),
     ],

@@ -28,8 +28,7 @@ namespace fs = std::filesystem;
 // A peer whose program exists.
 struct installed_server
 {
-    std::string name;
-    server_preset const* preset;
+    peer const* description;
     fs::path program;
 };
 
@@ -70,6 +69,16 @@ std::string obstacle(scenario_spec const& scenario, compare_request const& reque
     return {};
 }
 
+// Why one of the servers cannot be measured in a scenario; empty if it can.
+std::string obstacle_for(peer const& server, scenario_spec const& scenario, unsigned workers)
+{
+    if (!server.preset.one_worker || (scenario.kind != activity::workers && workers == 1))
+        return {};
+    return server.source == peer_source::command
+               ? "left out: its command has no {workers}, which is the number of its workers"
+               : "left out: it has one worker only";
+}
+
 // Threads inherit it from now on.
 void run_on(std::vector<int> const& cores)
 {
@@ -88,15 +97,15 @@ std::vector<installed_server> find_servers(compare_request const& request, compa
     for (peer const& each : request.servers) {
         std::optional<fs::path> program = program_of(each, request.programs);
         if (program)
-            servers.push_back({each.name, each.preset, std::move(*program)});
+            servers.push_back({&each, std::move(*program)});
         else
             found.absent.emplace_back(
-                each.name, fmt::format("it is not here: {}", each.preset->install));
+                each.name, fmt::format("it is not here: {}", each.preset.install));
     }
     if (servers.empty()) {
         std::string cures;
         for (peer const& each : request.servers)
-            cures += fmt::format("\n  {}: {}", each.name, each.preset->install);
+            cures += fmt::format("\n  {}: {}", each.name, each.preset.install);
         throw std::runtime_error{"none of the servers is here:" + cures};
     }
     return servers;
@@ -154,8 +163,10 @@ public:
         for (auto const& [name, reason] : found_.absent)
             print_progress(fmt::format("{} is left out: {}", name, reason));
         for (installed_server const& each : servers_)
-            found_.versions.emplace_back(
-                each.name, version_of(*each.preset, each.program, directory_, stop_));
+            if (server_preset const& preset = each.description->preset;
+                !preset.version_option.empty())
+                found_.versions.emplace_back(
+                    each.description->name, version_of(preset, each.program, directory_, stop_));
     }
 
     // All scenarios; in each the servers take turns, A B C A B C.
@@ -192,11 +203,9 @@ private:
         run_on(cores_.clients);
         for (installed_server const& each : servers_) {
             server_figures& server = trial.servers.emplace_back();
-            server.name = each.name;
+            server.name = each.description->name;
             server.rounds.resize(request_.rounds);
-            bool const several = trial.scenario.kind == activity::workers || request_.workers != 1;
-            if (each.preset->one_worker && several)
-                server.left_out = "left out: it has one worker only";
+            server.left_out = obstacle_for(*each.description, trial.scenario, request_.workers);
         }
         find_rate(trial);
         if (trial.scenario.rate && !trial.rate) {
@@ -356,7 +365,8 @@ private:
             cores.resize(workers);
         server_environment const environment{origin_->port, workers, std::move(cores)};
         return start_server(
-            scenario, *installed.preset, installed.program, environment, directory_, stop_);
+            scenario, installed.description->preset, installed.program, environment, directory_,
+            stop_);
     }
 
     // Whether a server that does not start with a scenario's settings starts with the defaults.

@@ -1,4 +1,5 @@
 #include "compare/compare_options.hpp"
+#include "compare/own_command.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
 #include "system/files.hpp"
@@ -23,7 +24,7 @@ std::vector<peer> all_servers()
 {
     std::vector<peer> found;
     for (server_preset const& each : presets())
-        found.push_back({std::string{each.name}, &each, {}});
+        found.push_back({each.name, peer_source::preset, each, {}});
     return found;
 }
 
@@ -39,7 +40,7 @@ std::vector<peer> read_servers(std::string const& text)
                 fmt::join(preset_names(), ", ")));
         if (std::ranges::find(found, name, &peer::name) != found.end())
             refuse_usage(fmt::format("--servers {}: {} is there twice", text, name));
-        found.push_back({name, preset, {}});
+        found.push_back({name, peer_source::preset, *preset, {}});
     }
     if (found.empty())
         refuse_usage("--servers: name one at least");
@@ -53,22 +54,24 @@ void check_variables(std::vector<std::string> const& variables)
             refuse_usage(fmt::format("--env {}: write NAME=VALUE", each));
 }
 
-// Builds take turns behind the servers.
-void add_builds(std::vector<peer>& servers, std::vector<std::string> const& texts)
+// The servers of an option take turns behind those that are there.
+void add_servers(
+    std::vector<peer>& servers, std::string_view option, peer (*parse)(std::string_view),
+    std::vector<std::string> const& texts)
 {
     for (std::string const& text : texts) {
-        peer build;
+        peer server;
         try {
-            build = parse_build(text);
+            server = parse(text);
         } catch (std::runtime_error const& e) {
-            refuse_usage(fmt::format("--build {}: {}", text, e.what()));
+            refuse_usage(fmt::format("{} {}: {}", option, text, e.what()));
         }
-        if (std::ranges::find(servers, build.name, &peer::name) != servers.end())
+        if (std::ranges::find(servers, server.name, &peer::name) != servers.end())
             refuse_usage(fmt::format(
-                "--build {}: another server is called {}: choose another name, or name with "
-                "--servers those that take part",
-                text, build.name));
-        servers.push_back(std::move(build));
+                "{} {}: another server is called {}: choose another name, or name with --servers "
+                "those that take part",
+                option, text, server.name));
+        servers.push_back(std::move(server));
     }
 }
 
@@ -173,10 +176,18 @@ placement_options::placement placement_options::make() const
 void compare_options::add_to(CLI::App& app)
 {
     std::string const names = fmt::format("{}", fmt::join(preset_names(), ","));
-    app.add_option("--servers", servers, "which, with commas; by default all: " + names);
+    app.add_option(
+        "--servers", servers,
+        "which, with commas; by default all, or none with a server of your own: " + names);
     app.add_option(
         "--build", builds,
         "NAME=SERVER:PROGRAM, more than once: another build of a server takes part as NAME");
+    app.add_option(
+           "--start", starts,
+           "NAME='COMMAND', more than once: a server of your own, which is started and ended as "
+           "the "
+           "others are; {port}, {pem} (or {cert} and {key}), {origin} and {workers} are replaced")
+        ->allow_extra_args(false);
     app.add_option(
         "--scenario", scenarios,
         "name of a scenario or path of a file, more than once; all: every scenario "
@@ -197,6 +208,8 @@ void compare_options::add_to(CLI::App& app)
         "  cleat-bench compare --scenario full-rsa-2048 --scenario resumed-4-tickets\n"
         "  cleat-bench compare --scenario mine.scenario --base nginx --json found.json\n"
         "  cleat-bench compare --servers cleat --build before=cleat:/opt/before/bin/cleat\n"
+        "  cleat-bench compare --servers nginx --start mine='/opt/mine {{port}} {{pem}} "
+        "{{origin}}'\n"
         "  cleat-bench compare --servers cleat,nginx --server-cpu 0.3\n",
         fmt::join(scenario_names(), ", ")));
 }
@@ -204,8 +217,12 @@ void compare_options::add_to(CLI::App& app)
 compare_request compare_options::make() const
 {
     compare_request request;
-    request.servers = servers.empty() ? all_servers() : read_servers(servers);
-    add_builds(request.servers, builds);
+    if (!servers.empty())
+        request.servers = read_servers(servers);
+    else if (starts.empty())
+        request.servers = all_servers();
+    add_servers(request.servers, "--build", parse_build, builds);
+    add_servers(request.servers, "--start", parse_start, starts);
     for (std::string const& each : scenarios)
         if (each == "all")
             for (std::string const& name : scenario_names())
@@ -261,11 +278,12 @@ void serve_options::add_to(CLI::App& app)
 serve_request serve_options::make() const
 {
     serve_request request;
-    request.server = {server, find_preset(server), {}};
-    if (request.server.preset == nullptr)
+    server_preset const* const preset = find_preset(server);
+    if (preset == nullptr)
         refuse_usage(fmt::format(
             "serve {}: there is no such server: take one of {}", server,
             fmt::join(preset_names(), ", ")));
+    request.server = {server, peer_source::preset, *preset, {}};
     if (!program.empty())
         try {
             request.server.program = runnable_program(program);

@@ -40,6 +40,7 @@ struct compare_options
 {
     std::string servers;
     std::vector<std::string> builds;
+    std::vector<std::string> starts;
     std::vector<std::string> scenarios;
     unsigned rounds = 5;
     placement_options placement;

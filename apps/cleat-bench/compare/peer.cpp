@@ -28,26 +28,34 @@ bool is_plain(std::string_view name)
 
 } // namespace
 
-peer parse_build(std::string_view text)
+named_text parse_named(std::string_view text, std::string_view form)
 {
     std::size_t const equals = text.find('=');
-    std::size_t const colon = text.find(':', std::min(equals, text.size()));
-    if (equals == std::string_view::npos || colon == std::string_view::npos)
-        throw std::runtime_error{
-            "write NAME=SERVER:PROGRAM, like before=cleat:/opt/before/bin/cleat"};
-    peer found;
-    found.name = text.substr(0, equals);
+    if (equals == std::string_view::npos || equals + 1 == text.size())
+        throw std::runtime_error{fmt::format("write {}", form)};
+    named_text found{std::string{text.substr(0, equals)}, text.substr(equals + 1)};
     if (!is_plain(found.name))
         throw std::runtime_error{fmt::format(
-            "'{}' cannot be the name of a build: write letters, digits, '-', '_' and '.'",
+            "'{}' cannot be the name of a server: write letters, digits, '-', '_' and '.'",
             found.name)};
-    std::string_view const server = text.substr(equals + 1, colon - equals - 1);
-    found.preset = find_preset(server);
-    if (found.preset == nullptr)
+    return found;
+}
+
+peer parse_build(std::string_view text)
+{
+    constexpr std::string_view form =
+        "NAME=SERVER:PROGRAM, like before=cleat:/opt/before/bin/cleat";
+    named_text const named = parse_named(text, form);
+    std::size_t const colon = named.rest.find(':');
+    if (colon == std::string_view::npos)
+        throw std::runtime_error{fmt::format("write {}", form)};
+    std::string_view const server = named.rest.substr(0, colon);
+    server_preset const* const preset = find_preset(server);
+    if (preset == nullptr)
         throw std::runtime_error{fmt::format(
             "there is no server '{}': take one of {}", server, fmt::join(preset_names(), ", "))};
-    found.program = runnable_program(text.substr(colon + 1));
-    return found;
+    return {
+        named.name, peer_source::build, *preset, runnable_program(named.rest.substr(colon + 1))};
 }
 
 fs::path runnable_program(std::string_view path)
@@ -67,7 +75,7 @@ std::optional<fs::path> program_of(peer const& wanted, fs::path const& build_fol
 {
     if (!wanted.program.empty())
         return wanted.program;
-    return find_program(*wanted.preset, build_folder);
+    return find_program(wanted.preset, build_folder);
 }
 
 } // namespace cleat::bench

@@ -4,6 +4,7 @@
 
 #include "compare/preset.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,13 +12,33 @@
 
 namespace cleat::bench {
 
-/// peer is a server of a comparison: a preset's own program, or another build of it.
+/// peer_source is how a server comes into a comparison.
+enum class peer_source : std::uint8_t
+{
+    preset, ///< With a preset's own program.
+    build,  ///< With another program, which takes a preset's configuration.
+    command ///< With a command of the user's, which says all settings.
+};
+
+/// peer is a server of a comparison.
 struct peer
 {
-    std::string name; ///< In tables and documents: the preset's, or that of the build.
-    server_preset const* preset = nullptr;
-    std::filesystem::path program; ///< Of a build, absolute; empty: the preset's own.
+    std::string name; ///< In tables and documents.
+    peer_source source = peer_source::preset;
+    server_preset preset;
+    std::filesystem::path program; ///< Absolute; empty: the preset's own.
 };
+
+/// named_text is "NAME=REST".
+struct named_text
+{
+    std::string name;
+    std::string_view rest;
+};
+
+/// parse_named cuts a text at its first '='. Throws std::runtime_error where there is none, with
+/// `form` as the cure, or where the name does not suit a table.
+[[nodiscard]] named_text parse_named(std::string_view text, std::string_view form);
 
 /// parse_build reads "NAME=SERVER:PROGRAM": PROGRAM is another build of the preset SERVER, and NAME
 /// is what tables call it. Throws std::runtime_error that says what is wrong with the text.

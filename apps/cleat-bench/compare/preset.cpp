@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include <pwd.h>
 #include <unistd.h>
@@ -68,10 +69,10 @@ std::string mask_of(std::vector<int> const& cores)
 }
 
 // The controls of this project (perf/controls).
-server_preset control(std::string_view name, std::string_view program)
+server_preset control(std::string name, std::string_view program)
 {
     return {
-        .name = name,
+        .name = std::move(name),
         .source = program_source::own_build,
         .programs = {program},
         .config_name = {},
@@ -201,6 +202,8 @@ template_values values_for(server_settings const& settings)
         {"PORT", std::to_string(settings.port)},
         {"UPSTREAM", std::to_string(settings.upstream)},
         {"PEM", settings.pem},
+        {"CERT", fs::path{settings.pem}.replace_extension(".crt").string()},
+        {"KEY", fs::path{settings.pem}.replace_extension(".key").string()},
         {"FOLDER", settings.folder},
         {"CONFIG", settings.config},
         {"GROUPS", settings.groups},

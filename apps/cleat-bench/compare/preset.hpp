@@ -25,7 +25,7 @@ enum class program_source : std::uint8_t
 /// (config_template.hpp) with the names of values_for.
 struct server_preset
 {
-    std::string_view name;
+    std::string name;
     program_source source = program_source::own_build;
     std::vector<std::string_view> programs; ///< Names; the first that exists is run.
     std::string_view config_name;           ///< Of the template in peers/; empty: none.
@@ -41,9 +41,9 @@ struct server_settings
 {
     unsigned port = 8443;
     unsigned upstream = 8000;
-    std::string pem = "/etc/site.pem";
-    std::string folder = "/tmp"; ///< The server's own.
-    std::string config;          ///< Path of its configuration.
+    std::string pem = "/etc/site.pem"; ///< With .crt and .key beside it: the parts of it.
+    std::string folder = "/tmp";       ///< The server's own.
+    std::string config;                ///< Path of its configuration.
     std::string groups = "X25519";
     std::string tls = "1.3";
     std::string ciphers; ///< TLS 1.2; empty: the server's own.

@@ -59,7 +59,7 @@ void print_server(
 int serve(serve_request const& request)
 {
     raise_file_limit();
-    server_preset const& preset = *request.server.preset;
+    server_preset const& preset = request.server.preset;
     std::optional<std::filesystem::path> const program =
         program_of(request.server, request.programs);
     if (!program)

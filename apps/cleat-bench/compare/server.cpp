@@ -171,7 +171,7 @@ server start(
     tls::context const client_context{client};
     for (int tried = 1;; ++tried) {
         settings.port = free_port();
-        fs::path const folder = directory.make_folder(std::string{preset.name});
+        fs::path const folder = directory.make_folder(preset.name);
         settings.folder = folder.string();
         settings.config = (folder / preset.config_name).string();
         template_values const values = values_for(settings);
