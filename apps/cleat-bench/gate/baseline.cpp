@@ -138,7 +138,7 @@ std::optional<range> server_cpu(result const& of_run)
 }
 
 // The kind of a load, as its settings have it: "open loop", "closed loop" or "kept connections".
-std::string_view kind_of(std::vector<fact> const& asked, std::optional<double> rate)
+std::string_view loop_kind(std::vector<fact> const& asked, std::optional<double> rate)
 {
     for (auto const& [name, value] : asked)
         if (name == "open loop" || name == "closed loop" || name == "kept connections")
@@ -150,8 +150,8 @@ std::string_view kind_of(std::vector<fact> const& asked, std::optional<double> r
 std::string difference(
     result const& baseline, std::vector<fact> const& asked, std::optional<double> rate)
 {
-    std::string_view const before = kind_of(baseline.asked, baseline.rate_asked);
-    std::string_view const now = kind_of(asked, rate);
+    std::string_view const before = loop_kind(baseline.asked, baseline.rate_asked);
+    std::string_view const now = loop_kind(asked, rate);
     if (before != now)
         return fmt::format("it is of the kind '{}', and this load of the kind '{}'", before, now);
     if (rate && std::abs(*rate / baseline.rate_asked.value_or(0) - 1) >= asked_tolerance)

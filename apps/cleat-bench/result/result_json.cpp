@@ -150,7 +150,7 @@ std::uint64_t number_in(json::value const& value, std::string_view name = "a fig
     return found;
 }
 
-std::uint64_t number_of(json::value const& document, std::string_view key)
+std::uint64_t count_member(json::value const& document, std::string_view key)
 {
     return number_in(member(document, key), key);
 }
@@ -160,7 +160,7 @@ std::string text_in(json::value const& value)
     return std::string{value.as_string()};
 }
 
-std::string text_of(json::value const& document, std::string_view key)
+std::string text_member(json::value const& document, std::string_view key)
 {
     return std::string{checked::text(document, key)};
 }
@@ -175,7 +175,7 @@ std::vector<fact> facts_from(json::value const& pairs)
 
 void read_timeline(json::value const& timeline, tally& counts)
 {
-    counts.interval_length = std::chrono::nanoseconds{number_of(timeline, "interval_ns")};
+    counts.interval_length = std::chrono::nanoseconds{count_member(timeline, "interval_ns")};
     if (counts.interval_length.count() <= 0)
         throw std::runtime_error{"the timeline has no interval"};
     counts.timeline.resize(list(timeline, "attempted").size());
@@ -189,33 +189,33 @@ void read_timeline(json::value const& timeline, tally& counts)
 
 void read_tally(json::value const& document, tally& counts)
 {
-    counts.attempts = number_of(document, "attempts");
-    counts.ok = number_of(document, "ok");
+    counts.attempts = count_member(document, "attempts");
+    counts.ok = count_member(document, "ok");
     for (json::value const& each : list(document, "failures")) {
         failure failure;
-        if (!parse(text_of(each, "stage"), failure.stage))
-            throw std::runtime_error{"unknown stage " + text_of(each, "stage")};
-        failure.kind = text_of(each, "kind");
-        counts.failures[failure] += number_of(each, "count");
+        if (!parse(text_member(each, "stage"), failure.stage))
+            throw std::runtime_error{"unknown stage " + text_member(each, "stage")};
+        failure.kind = text_member(each, "kind");
+        counts.failures[failure] += count_member(each, "count");
     }
     if (counts.ok + counts.failed() != counts.attempts)
         throw std::runtime_error{"outcomes do not add up to attempts"};
-    counts.connections = number_of(document, "connections");
+    counts.connections = count_member(document, "connections");
     json::value const& handshakes = member(document, "handshakes");
-    counts.full = number_of(handshakes, "full");
-    counts.resumed = number_of(handshakes, "resumed");
-    counts.offered = number_of(handshakes, "offered");
+    counts.full = count_member(handshakes, "full");
+    counts.resumed = count_member(handshakes, "resumed");
+    counts.offered = count_member(handshakes, "offered");
     if (json::value const* const early = handshakes.as_object().if_contains("early_data"))
         counts.early = {
-            number_of(*early, "offered"), number_of(*early, "accepted"),
-            number_of(*early, "rejected")};
+            count_member(*early, "offered"), count_member(*early, "accepted"),
+            count_member(*early, "rejected")};
     for (json::value const& each : list(handshakes, "agreed"))
         counts.agreed.push_back(
-            {text_of(each, "version"), text_of(each, "cipher"), text_of(each, "group"),
-             number_of(each, "count")});
+            {text_member(each, "version"), text_member(each, "cipher"), text_member(each, "group"),
+             count_member(each, "count")});
     json::value const& bytes = member(document, "bytes");
-    counts.bytes_up = number_of(bytes, "up");
-    counts.bytes_down = number_of(bytes, "down");
+    counts.bytes_up = count_member(bytes, "up");
+    counts.bytes_down = count_member(bytes, "down");
     json::value const& times = member(document, "latency");
     read(member(times, "tcp"), counts.tcp);
     read(member(times, "tls"), counts.tls);
@@ -238,7 +238,7 @@ void read_tally(json::value const& document, tally& counts)
     if (counts.drained_ok > std::min(counts.drained, counts.ok))
         throw std::runtime_error{"more were drained than ended"};
     read_timeline(member(document, "timeline"), counts);
-    counts.cpu = std::chrono::nanoseconds{number_of(document, "cpu_ns")};
+    counts.cpu = std::chrono::nanoseconds{count_member(document, "cpu_ns")};
 }
 
 } // namespace
@@ -246,15 +246,15 @@ void read_tally(json::value const& document, tally& counts)
 void read(json::value const& document, latency& latency)
 {
     if (!add_log(member(document, "hdr").as_string(), latency) ||
-        latency.count() != number_of(document, "count"))
+        latency.count() != count_member(document, "count"))
         throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
     if (latency.count() != 0)
         latency.restore({
-            .min = number_of(document, "min_ns"),
-            .max = number_of(document, "max_ns"),
+            .min = count_member(document, "min_ns"),
+            .max = count_member(document, "max_ns"),
             .sum_low = number_in(member(document, "sum_ns").at(1)),
             .sum_high = number_in(member(document, "sum_ns").at(0)),
-            .beyond_max = number_of(document, "beyond_max"),
+            .beyond_max = count_member(document, "beyond_max"),
         });
 }
 
@@ -329,11 +329,11 @@ result result_from(json::value const& document)
 {
     check_kind(document);
     result found;
-    found.name = text_of(document, "name");
-    found.command = text_of(document, "command");
-    found.target = text_of(document, "target");
-    found.started = from_utc(text_of(document, "started"));
-    found.measured = std::chrono::nanoseconds{number_of(document, "measured_ns")};
+    found.name = text_member(document, "name");
+    found.command = text_member(document, "command");
+    found.target = text_member(document, "target");
+    found.started = from_utc(text_member(document, "started"));
+    found.measured = std::chrono::nanoseconds{count_member(document, "measured_ns")};
     if (json::value const* const drain = document.as_object().if_contains("drain_ns"))
         found.drain = std::chrono::nanoseconds{number_in(*drain)};
     found.partial = checked::flag(document, "partial");
@@ -357,7 +357,7 @@ result result_from(json::value const& document)
         found.server.emplace();
         for (json::value const& each : list(*server, "pids"))
             found.server->pids.push_back(each.to_number<int>());
-        found.server->cpu = std::chrono::nanoseconds{number_of(*server, "cpu_ns")};
+        found.server->cpu = std::chrono::nanoseconds{count_member(*server, "cpu_ns")};
         if (json::value const* const cores = server->as_object().if_contains("cores"))
             found.server->cores = cores->to_number<double>();
         else if (found.measured.count() > 0)
