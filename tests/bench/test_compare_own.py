@@ -1,4 +1,4 @@
-"""Servers of the user's own in `compare`: a command that it starts."""
+"""Servers of the user's own in `compare`: commands that it starts, and servers that run."""
 
 import os
 import re
@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compared import BINARIES, Compared, tiny
+from compared import BINARIES, Compared, scenario, tiny
+from conftest import Bench
+from http_handlers import http
 
 pytestmark = pytest.mark.skipif(
     not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
@@ -30,7 +32,8 @@ def test_a_server_of_the_users_own_is_started_and_ended(bench):
     assert figures["load"]["ok"] == figures["load"]["attempts"] == 20
     assert figures["cpu_ns"] > 20_000 and figures["memory_bytes"] > 100_000
     assert mine["ratios"]["cpu_ns"]["rounds"] == 1
-    assert "mine" not in dict(found.document["versions"])
+    version = dict(found.document["versions"])["mine"]
+    assert version == f"not known: {BINARIES / 'cleat'} is started by --start"
 
 
 def test_only_a_server_of_the_users_own(bench):
@@ -86,5 +89,126 @@ def test_a_server_of_the_users_own_that_does_not_start(bench):
 )
 def test_a_server_of_the_users_own_that_cannot_take_part(bench, words, complaint):
     ran = bench.run("compare", *words)
+    assert ran.returncode == 2
+    assert complaint in ran.stderr
+
+
+def without_origin(bench: Bench) -> Path:
+    """without_origin is a folder for --binaries: servers that run already need no origin."""
+    folder = bench.folder / "nothing"
+    folder.mkdir()
+    return folder
+
+
+def test_servers_that_run_already(bench, server):
+    known, other = server(http()), server(http())
+    found = Compared(
+        bench, "--target", f"known={known.address},pid={known.pid}", "--target",
+        f"other={other.address}", "--rounds", 2, "--scenario", tiny(bench.folder),
+        binaries=without_origin(bench),
+    )
+    assert [each["name"] for each in found.trial["servers"]] == ["known", "other"]
+    for name, target in (("known", known), ("other", other)):
+        one = found.server(name)
+        assert one["target"] == target.address and one["command"] == one["config"] == ""
+        assert one["left_out"] is None
+        for figures in one["rounds"]:
+            assert figures["load"]["ok"] == figures["load"]["attempts"] == 20
+            assert figures["rate"] > 0 and figures["p99_ns"] >= figures["p50_ns"] > 0
+            is_known = name == "known"
+            assert (figures["cpu_ns"] is not None) == is_known
+            assert (figures["memory_bytes"] is not None) == is_known
+            assert ("server" in figures["load"]) == is_known
+        assert f"{name}: it ran already, at {target.address}, with settings of its" in found.text
+        assert target.process.poll() is None
+    assert found.server("known")["rounds"][0]["cpu_ns"] > 20_000
+    assert found.server("known")["complaints"] == []
+    assert found.server("other")["complaints"] == [
+        "its CPU and memory are not known: name its process with --target ...,pid=PID"
+    ]
+    row = next(line for line in found.text.splitlines() if line.startswith("  other "))
+    assert row.endswith("not compared: the CPU of other is not known")
+    assert re.search(r"ms +- +- +0 +not compared", row)
+    assert "tiny 1/2: other: " in found.progress and "/s, CPU not known" in found.progress
+    assert found.document["versions"] == [
+        [name, f"not known: it ran already, at {target.address}"]
+        for name, target in (("known", known), ("other", other))
+    ]
+
+
+def test_a_server_that_runs_already_beside_one_that_is_started(bench, server):
+    target = server(http())
+    page = bench.folder / "report.html"
+    found = Compared(
+        bench, "--servers", "cleat", "--target", f"mine={target.address},pid={target.pid}",
+        "--rounds", 1, "--html", page, "--scenario", tiny(bench.folder),
+    )
+    assert found.server("mine")["ratios"]["cpu_ns"]["rounds"] == 1
+    assert found.server("cleat")["target"] is None
+    assert "mine" in page.read_text()
+
+
+@pytest.mark.parametrize("kind", ["transfer-down", "transfer-up"])
+def test_transfers_of_a_server_that_runs_already(bench, server, kind):
+    target = server(http(body=b"x" * 4096))
+    found = Compared(
+        bench, "--target", f"mine={target.address},pid={target.pid}", "--rounds", 1, "--scenario",
+        scenario(bench.folder, kind=kind, bytes="4K", messages=8, connections=2, warm_up=2),
+    )
+    (figures,) = found.server("mine")["rounds"]
+    assert figures["load"]["ok"] == 8 and figures["cpu_ns"] > 0
+
+
+@pytest.mark.parametrize(
+    "words, reason",
+    [
+        ({"kind": "idle"}, "left out: its memory is not known: name its process"),
+        ({"kind": "established", "server_cpu": "30 %"}, "left out: it runs already, and its CPU"),
+    ],
+)
+def test_what_cannot_be_measured_of_a_server_that_runs_already(bench, server, words, reason):
+    found = Compared(
+        bench, "--target", f"mine={server(http()).address}", "--rounds", 1, "--scenario",
+        scenario(bench.folder, connections=4, **words), code=1,
+    )
+    mine = found.server("mine")
+    assert mine["left_out"].startswith(reason) and not mine["at_fault"]
+
+
+def test_memory_of_idle_connections_of_a_server_that_runs_already(bench, server):
+    target = server(http())
+    found = Compared(
+        bench, "--target", f"mine={target.address},pid={target.pid}", "--rounds", 1, "--scenario",
+        scenario(bench.folder, kind="idle", connections=80, warm_up=4),
+    )
+    (figures,) = found.server("mine")["rounds"]
+    assert figures["memory_bytes"] > 500
+
+
+def test_a_server_that_does_not_run(bench, server):
+    target = server(http())
+    target.process.kill()
+    target.process.wait()
+    found = Compared(
+        bench, "--target", f"mine={target.address}", "--rounds", 1, "--scenario",
+        tiny(bench.folder), code=1,
+    )
+    assert found.server("mine")["at_fault"]
+    assert found.server("mine")["left_out"].startswith("it does not serve: connect: ")
+
+
+@pytest.mark.parametrize(
+    "target, complaint",
+    [
+        ("mine", "--target mine: write NAME=HOST:PORT or NAME=HOST:PORT,pid=PID"),
+        ("mine=127.0.0.1:1,pid=999999999", "pid=999999999: there is no such process here"),
+        ("mine=127.0.0.1:1,pid=", "pid=: there is no such process here"),
+        ("mine=127.0.0.1:1,7", "'7' behind the comma: write pid=PID"),
+        ("mine=127.0.0.1:http", "--target mine=127.0.0.1:http: "),
+        ("mine=127.0.0.1:1/path", "/path: the scenario has the paths"),
+    ],
+)
+def test_a_target_that_makes_no_sense(bench, target, complaint):
+    ran = bench.run("compare", "--target", target)
     assert ran.returncode == 2
     assert complaint in ran.stderr

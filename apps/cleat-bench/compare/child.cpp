@@ -1,5 +1,4 @@
 #include "compare/child.hpp"
-#include "system/processes.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 
@@ -173,11 +172,6 @@ std::string child::output() const
 {
     std::ifstream file{log_, std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-std::chrono::nanoseconds child::cpu() const
-{
-    return cpu_of({pid_});
 }
 
 std::string system_program(std::string_view name, std::string_view purpose)

@@ -56,10 +56,6 @@ public:
     /// output is its log so far.
     [[nodiscard]] std::string output() const;
 
-    /// cpu is the CPU time of its process and of the running processes that it has started, with
-    /// that of ended threads: a server with a thread for each connection has most of it there.
-    [[nodiscard]] std::chrono::nanoseconds cpu() const;
-
 private:
     [[nodiscard]] bool has_ended() noexcept;
 

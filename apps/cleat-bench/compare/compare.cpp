@@ -7,6 +7,7 @@
 #include "result/output.hpp"
 #include "standard_error.hpp"
 #include "system/files.hpp"
+#include "system/processes.hpp"
 
 #include <cleat/tls/context.hpp>
 
@@ -25,12 +26,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A peer whose program exists.
+// A peer whose program exists, or that runs already.
 struct installed_server
 {
     peer const* description;
     fs::path program;
 };
+
+bool is_started(installed_server const& server) noexcept
+{
+    return server.description->source != peer_source::target;
+}
+
+// How a server ended by itself; unset while it runs, or if its process is not known.
+std::optional<std::string> end_of(server& running)
+{
+    if (running.process)
+        return running.process->ended();
+    return std::ranges::all_of(running.pids, exists) ? std::nullopt : std::optional{"ended"};
+}
 
 // The cores of a scenario's servers, and of their clients.
 struct core_sets
@@ -69,14 +83,60 @@ std::string obstacle(scenario_spec const& scenario, compare_request const& reque
     return {};
 }
 
+// Why a server that runs already cannot be measured in a scenario; empty if it can.
+std::string obstacle_for(running_target const& target, scenario_spec const& scenario)
+{
+    if (scenario.kind == activity::workers)
+        return "left out: it runs already, with a number of workers of its own";
+    if (scenario.server_cpu)
+        return "left out: it runs already, and its CPU time is not limited";
+    if (!target.pids.empty())
+        return {};
+    if (scenario.kind == activity::idle)
+        return "left out: its memory is not known: name its process with --target ...,pid=PID";
+    if (scenario.kind == activity::system_calls)
+        return "left out: its system calls are not seen: name its process with --target "
+               "...,pid=PID";
+    return {};
+}
+
 // Why one of the servers cannot be measured in a scenario; empty if it can.
 std::string obstacle_for(peer const& server, scenario_spec const& scenario, unsigned workers)
 {
+    if (server.source == peer_source::target)
+        return obstacle_for(server.target, scenario);
     if (!server.preset.one_worker || (scenario.kind != activity::workers && workers == 1))
         return {};
     return server.source == peer_source::command
                ? "left out: its command has no {workers}, which is the number of its workers"
                : "left out: it has one worker only";
+}
+
+// A user's own server has no option that is known to print its version.
+std::string describe_version(
+    installed_server const& server, temporary_directory& directory, interruption& stop)
+{
+    peer const& described = *server.description;
+    if (described.source == peer_source::target)
+        return fmt::format("not known: it ran already, at {}", described.target.text);
+    if (described.source == peer_source::command)
+        return fmt::format("not known: {} is started by --start", server.program.string());
+    return version_of(described.preset, server.program, directory, stop);
+}
+
+// The figures of a server before its first round.
+server_figures begin_figures(
+    peer const& description, scenario_spec const& scenario, compare_request const& request)
+{
+    server_figures server;
+    server.name = description.name;
+    server.target = description.target.text;
+    server.rounds.resize(request.rounds);
+    server.left_out = obstacle_for(description, scenario, request.workers);
+    if (description.source == peer_source::target && description.target.pids.empty())
+        server.complaints.push_back(
+            "its CPU and memory are not known: name its process with --target ...,pid=PID");
+    return server;
 }
 
 // Threads inherit it from now on.
@@ -95,6 +155,10 @@ std::vector<installed_server> find_servers(compare_request const& request, compa
 {
     std::vector<installed_server> servers;
     for (peer const& each : request.servers) {
+        if (each.source == peer_source::target) {
+            servers.push_back({&each, {}});
+            continue;
+        }
         std::optional<fs::path> program = program_of(each, request.programs);
         if (program)
             servers.push_back({&each, std::move(*program)});
@@ -130,6 +194,8 @@ std::string judged_figure(scenario_spec const& scenario, round_figures const& ro
 {
     metric const judged = judged_by(scenario);
     std::optional<double> const value = round[judged];
+    if (!value && round.load.counts.ok != 0 && judged == metric::cpu)
+        return fmt::format("{:.0f}/s, CPU not known", round[metric::rate].value_or(0));
     if (!value && round.load.counts.ok != 0)
         return fmt::format(
             "{} of {} failed", round.load.counts.failed(), round.load.counts.attempts);
@@ -159,14 +225,13 @@ public:
         , directory_{stop.before()}
         , servers_{find_servers(request, found)}
     {
-        start_origin();
+        if (std::ranges::any_of(servers_, is_started))
+            start_origin();
         for (auto const& [name, reason] : found_.absent)
             print_progress(fmt::format("{} is left out: {}", name, reason));
         for (installed_server const& each : servers_)
-            if (server_preset const& preset = each.description->preset;
-                !preset.version_option.empty())
-                found_.versions.emplace_back(
-                    each.description->name, version_of(preset, each.program, directory_, stop_));
+            found_.versions.emplace_back(
+                each.description->name, describe_version(each, directory_, stop_));
     }
 
     // All scenarios; in each the servers take turns, A B C A B C.
@@ -201,12 +266,8 @@ private:
         }
         cores_ = cores_for(trial.scenario, request_);
         run_on(cores_.clients);
-        for (installed_server const& each : servers_) {
-            server_figures& server = trial.servers.emplace_back();
-            server.name = each.description->name;
-            server.rounds.resize(request_.rounds);
-            server.left_out = obstacle_for(*each.description, trial.scenario, request_.workers);
-        }
+        for (installed_server const& each : servers_)
+            trial.servers.push_back(begin_figures(*each.description, trial.scenario, request_));
         find_rate(trial);
         if (trial.scenario.rate && !trial.rate) {
             trial.skipped = "no server's capacity could be measured, and the rate is a part of it";
@@ -284,6 +345,8 @@ private:
                 return std::nullopt;
             if (starts_with_defaults(installed))
                 server.left_out = fmt::format("left out: it cannot do this: {}", e.brief);
+            else if (!is_started(installed))
+                set_fault(server, fmt::format("it does not serve: {}", e.brief));
             else
                 set_fault(server, fmt::format("it does not start: {}", e.what()));
         } catch (interrupted const&) {
@@ -322,13 +385,13 @@ private:
         round_load const& load, installed_server const& installed, server_figures& server,
         std::string const& turn, unsigned workers)
     {
-        if (origin_->process.ended())
+        if (origin_ && origin_->process.ended())
             start_origin();
         bench::server running = start(load.scenario, installed, workers);
         server.command = running.command;
         server.config = running.config;
         round_figures figures = measure(load, running, cores_.clients.size(), stop_);
-        if (std::optional<std::string> const end = running.process.ended())
+        if (std::optional<std::string> const end = end_of(running))
             server.complaints.push_back(fmt::format("{}: it {} while it was measured", turn, *end));
         if (origin_ended(server, turn))
             return std::nullopt;
@@ -347,7 +410,7 @@ private:
     // Without the origin nothing can succeed, and that is no server's fault.
     bool origin_ended(server_figures& server, std::string const& turn)
     {
-        std::optional<std::string> const end = origin_->process.ended();
+        std::optional<std::string> const end = origin_ ? origin_->process.ended() : std::nullopt;
         if (!end)
             return false;
         server.complaints.push_back(
@@ -360,13 +423,19 @@ private:
     // own.
     server start(scenario_spec const& scenario, installed_server const& installed, unsigned workers)
     {
+        if (!is_started(installed))
+            return attach_to(installed.description->target, scenario, directory_);
         std::vector<int> cores = cores_.servers;
         if (scenario.kind == activity::workers)
             cores.resize(workers);
         server_environment const environment{origin_->port, workers, std::move(cores)};
-        return start_server(
+        server running = start_server(
             scenario, installed.description->preset, installed.program, environment, directory_,
             stop_);
+        // A web server refuses a request of HTTP/1.1 without it.
+        if (installed.description->source == peer_source::command)
+            running.host = running.server_name;
+        return running;
     }
 
     // Whether a server that does not start with a scenario's settings starts with the defaults.

@@ -2,6 +2,7 @@
 #include "compare/own_command.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
+#include "generate/target.hpp"
 #include "system/files.hpp"
 #include "system/ration.hpp"
 #include "text/lists.hpp"
@@ -63,6 +64,8 @@ void add_servers(
         peer server;
         try {
             server = parse(text);
+        } catch (unreachable const&) {
+            throw;
         } catch (std::runtime_error const& e) {
             refuse_usage(fmt::format("{} {}: {}", option, text, e.what()));
         }
@@ -189,6 +192,11 @@ void compare_options::add_to(CLI::App& app)
            "others are; {port}, {pem} (or {cert} and {key}), {origin} and {workers} are replaced")
         ->allow_extra_args(false);
     app.add_option(
+           "--target", targets,
+           "NAME=HOST:PORT, more than once: a server that runs already, with settings of its own; "
+           "with ,pid=PID its CPU and memory are measured too")
+        ->allow_extra_args(false);
+    app.add_option(
         "--scenario", scenarios,
         "name of a scenario or path of a file, more than once; all: every scenario "
         "[full-ecdsa-p256]");
@@ -210,6 +218,8 @@ void compare_options::add_to(CLI::App& app)
         "  cleat-bench compare --servers cleat --build before=cleat:/opt/before/bin/cleat\n"
         "  cleat-bench compare --servers nginx --start mine='/opt/mine {{port}} {{pem}} "
         "{{origin}}'\n"
+        "  cleat-bench compare --target a=localhost:8443,pid=4711 --target "
+        "b=localhost:9443,pid=4712\n"
         "  cleat-bench compare --servers cleat,nginx --server-cpu 0.3\n",
         fmt::join(scenario_names(), ", ")));
 }
@@ -219,10 +229,11 @@ compare_request compare_options::make() const
     compare_request request;
     if (!servers.empty())
         request.servers = read_servers(servers);
-    else if (starts.empty())
+    else if (starts.empty() && targets.empty())
         request.servers = all_servers();
     add_servers(request.servers, "--build", parse_build, builds);
     add_servers(request.servers, "--start", parse_start, starts);
+    add_servers(request.servers, "--target", parse_target, targets);
     for (std::string const& each : scenarios)
         if (each == "all")
             for (std::string const& name : scenario_names())

@@ -41,6 +41,7 @@ struct compare_options
     std::string servers;
     std::vector<std::string> builds;
     std::vector<std::string> starts;
+    std::vector<std::string> targets;
     std::vector<std::string> scenarios;
     unsigned rounds = 5;
     placement_options placement;

@@ -44,6 +44,7 @@ struct round_figures
 struct server_figures
 {
     std::string name;
+    std::string target;             ///< Of one that ran already, HOST:PORT; empty: it was started.
     std::string command;            ///< Of its last start.
     std::string config;             ///< Of its last start; empty: it has none.
     std::string left_out;           ///< Why it was not measured to the end; empty: it was.

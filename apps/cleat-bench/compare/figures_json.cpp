@@ -124,6 +124,7 @@ json::object figure_json(server_figures const& server, scenario_figures const& t
     }
     return {
         {"name", server.name},
+        {"target", server.target.empty() ? json::value(nullptr) : json::value(server.target)},
         {"command", server.command},
         {"config", server.config},
         {"left_out", server.left_out.empty() ? json::value(nullptr) : json::value(server.left_out)},

@@ -89,7 +89,13 @@ std::string ratio_cell(scenario_figures const& trial, server_figures const& serv
     if (base->overloaded() != 0)
         return fmt::format("not compared: {} did not keep up", base->name);
     auto const found = ratio_of(server.column(judged), base->column(judged));
-    return found ? in_words(*found) : "no round has both";
+    if (found)
+        return in_words(*found);
+    for (server_figures const* const each : {&server, base})
+        if (!each->median(judged))
+            return fmt::format(
+                "not compared: the {} of {} is not known", short_name(judged), each->name);
+    return "no round has both";
 }
 
 struct server_counts
@@ -250,9 +256,15 @@ void add_settings(std::string& text, comparison const& found)
     std::map<std::string, bool> shown;
     for (scenario_figures const& trial : found.trials)
         for (server_figures const& server : trial.servers) {
-            if (server.command.empty() || shown[server.name])
+            if ((server.command.empty() && server.target.empty()) || shown[server.name])
                 continue;
             shown[server.name] = true;
+            if (!server.target.empty()) {
+                fmt::format_to(
+                    out, "{}: it ran already, at {}, with settings of its own\n", server.name,
+                    server.target);
+                continue;
+            }
             fmt::format_to(out, "{}: {}\n", server.name, server.command);
             std::string const config = "    " + indented(without_comments(server.config));
             if (!server.config.empty())

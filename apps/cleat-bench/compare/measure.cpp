@@ -62,6 +62,13 @@ void set_percentiles(round_figures& round)
             round[what] = static_cast<double>(*found);
 }
 
+// The kernel shows the memory of another user's process to root only.
+void set_memory(round_figures& round, server const& running)
+{
+    if (std::uint64_t const bytes = pss_of(running.pids); bytes != 0)
+        round[metric::memory] = static_cast<double>(bytes);
+}
+
 std::uint64_t operations_of(scenario_spec const& scenario)
 {
     return moves_bytes(scenario) ? scenario.messages : scenario.transactions;
@@ -78,40 +85,41 @@ round_figures measure_load(
     round_load const& round, server& running, std::size_t client_workers, interruption& stop)
 {
     scenario_spec const& scenario = round.scenario;
-    load_spec use = load_for(scenario, running.address, operations_of(scenario), client_workers);
+    load_spec use = load_for(scenario, running, operations_of(scenario), client_workers);
     if (round.rate) {
         open loop = open_loop(*round.rate, scenario.transactions, scenario.arrivals, round.seed);
         use.transactions.reset(); // Its duration ends it.
         use.duration = loop.phases.front().length;
         use.loop = std::move(loop);
     }
-    std::vector<int> const pids{running.process.pid()};
     std::this_thread::sleep_for(settling);
-    std::chrono::nanoseconds const before = running.process.cpu();
-    ended_run ended = run_rounds(use, stop, pids);
+    std::chrono::nanoseconds const before = cpu_of(running.pids);
+    ended_run ended = run_rounds(use, stop, running.pids);
     std::this_thread::sleep_for(settling);
-    std::chrono::nanoseconds const spent = running.process.cpu() - before;
+    std::chrono::nanoseconds const spent = cpu_of(running.pids) - before;
     double const cores = ended.server_cores;
 
     round_figures found;
     result& load = found.load;
     load.rate_asked = round.rate;
     take(load, std::move(ended), use.target);
-    load.server = server_side{pids, spent, cores};
+    if (!running.pids.empty())
+        load.server = server_side{running.pids, spent, cores};
     load.verdict = judge(load);
     load.asked = {
         {"scenario", scenario.name},
         round.rate ? fact{"open loop", fmt::format("{:.1f}/s", *round.rate)}
                    : fact{"closed loop", fmt::format("{} connections", scenario.connections)},
         {"TLS", scenario.tls}};
-    found[metric::memory] = static_cast<double>(pss_of(pids));
+    set_memory(found, running);
     if (load.counts.ok == 0)
         return found;
     double const count = static_cast<double>(load.counts.ok);
     double const bytes = count * static_cast<double>(scenario.bytes);
     double const seconds = in_seconds(load.measured);
     bool const moves = moves_bytes(scenario);
-    found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
+    if (load.server)
+        found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
     found[metric::rate] = moves ? bytes / seconds : load.rate();
     set_percentiles(found);
     return found;
@@ -122,9 +130,8 @@ round_figures measure_system_calls(
     round_load const& round, server& running, std::size_t client_workers, interruption& stop)
 {
     scenario_spec const& scenario = round.scenario;
-    load_spec const use =
-        load_for(scenario, running.address, scenario.transactions, client_workers);
-    call_counter counter{with_children({running.process.pid()}), running.folder, stop.before()};
+    load_spec const use = load_for(scenario, running, scenario.transactions, client_workers);
+    call_counter counter{with_children(running.pids), running.folder, stop.before()};
     ended_run ended = run_rounds(use, stop);
     std::this_thread::sleep_for(settling);
     call_counts const counts = counter.stop();
@@ -148,24 +155,23 @@ round_figures measure_system_calls(
 
 // load_for_background keeps the server busy beside established connections.
 load_spec load_for_background(
-    scenario_spec const& scenario, net::address const& address, std::size_t workers)
+    scenario_spec const& scenario, server const& running, std::size_t workers)
 {
     scenario_spec other = scenario;
     other.kind = scenario.beside == background_load::handshakes ? activity::handshake
                                                                 : activity::transfer_down;
     other.connections = scenario.beside_connections;
     // Its duration ends it, not a count.
-    load_spec use = load_for(other, address, std::numeric_limits<unsigned>::max(), workers);
+    load_spec use = load_for(other, running, std::numeric_limits<unsigned>::max(), workers);
     use.transactions.reset();
     return use;
 }
 
 // load_for_established sends requests on kept connections for the scenario's duration.
-load_spec load_for_established(
-    round_load const& round, net::address const& address, std::size_t workers)
+load_spec load_for_established(round_load const& round, server const& running, std::size_t workers)
 {
     scenario_spec const& scenario = round.scenario;
-    load_spec use = load_for(scenario, address, 0, workers);
+    load_spec use = load_for(scenario, running, 0, workers);
     use.loop = kept{scenario.connections, scenario.every, round.seed};
     use.transactions.reset();
     use.warm_up = scenario.every + settling_in;
@@ -190,15 +196,14 @@ round_figures measure_established(
 {
     scenario_spec const& scenario = round.scenario;
     bool const alone = scenario.beside == background_load::none;
-    load_spec const use = load_for_established(round, running.address, client_workers);
+    load_spec const use = load_for_established(round, running, client_workers);
     run_control how;
-    how.server_pids = {running.process.pid()};
+    how.server_pids = running.pids;
     ended_runs both;
     if (alone)
         both.foreground = run_load(use, how);
     else
-        both =
-            run_together(use, load_for_background(scenario, running.address, client_workers), how);
+        both = run_together(use, load_for_background(scenario, running, client_workers), how);
     if (both.foreground.interrupted) {
         stop.note();
         throw interrupted{};
@@ -207,7 +212,8 @@ round_figures measure_established(
     round_figures found;
     std::chrono::nanoseconds const spent = both.foreground.server_cpu;
     result& load = found.load;
-    load.server = server_side{how.server_pids, spent, both.foreground.server_cores};
+    if (!running.pids.empty())
+        load.server = server_side{running.pids, spent, both.foreground.server_cores};
     load.rate_asked = rate_asked(use);
     take(load, std::move(both.foreground), use.target);
     load.verdict = judge(load);
@@ -219,14 +225,14 @@ round_figures measure_established(
         {"TLS", scenario.tls}};
     if (!alone)
         take_background(found, scenario, std::move(both.background), use);
-    found[metric::memory] = static_cast<double>(pss_of(how.server_pids));
+    set_memory(found, running);
     if (load.counts.ok == 0)
         return found;
     if (alone)
         found[metric::rate] = load.rate();
     auto const done = static_cast<double>(alone ? load.counts.ok : found.beside->counts.ok);
     double const unit = moves_bytes(scenario) ? static_cast<double>(scenario.bytes) / 1e9 : 1;
-    if (done > 0)
+    if (done > 0 && load.server)
         found[metric::cpu] = static_cast<double>(spent.count()) / (done * unit);
     set_percentiles(found);
     return found;
@@ -234,7 +240,9 @@ round_figures measure_established(
 
 round_figures measure_idle(scenario_spec const& scenario, server& running, interruption& stop)
 {
-    tls::context const client{client_spec_for(scenario)};
+    tls::context_spec client_spec = client_spec_for(scenario);
+    client_spec.server_name = running.server_name;
+    tls::context const client{client_spec};
     std::vector<quiet_client> held; // Destroyed before the context, which it uses.
     round_figures found;
     for (unsigned step = 1; step <= idle_steps; ++step) {
@@ -251,7 +259,7 @@ round_figures measure_idle(scenario_spec const& scenario, server& running, inter
         }
         std::this_thread::sleep_for(idle_settling);
         found.idle.emplace_back(
-            static_cast<double>(held.size()), static_cast<double>(pss_of({running.process.pid()})));
+            static_cast<double>(held.size()), static_cast<double>(pss_of(running.pids)));
     }
     found[metric::memory] = slope(found.idle);
     return found;
@@ -260,13 +268,16 @@ round_figures measure_idle(scenario_spec const& scenario, server& running, inter
 } // namespace
 
 load_spec load_for(
-    scenario_spec const& scenario, net::address const& address, std::uint64_t operations,
+    scenario_spec const& scenario, server const& running, std::uint64_t operations,
     std::size_t workers)
 {
     load_spec use;
-    use.address = address;
-    use.target = net::to_string(address);
+    use.address = running.address;
+    use.target = net::to_string(running.address);
     use.tls = client_spec_for(scenario);
+    use.tls.server_name = running.server_name;
+    std::string const host =
+        running.host.empty() ? std::string{} : fmt::format("Host: {}\r\n", running.host);
     use.workers = workers;
     use.duration = round_max;
     use.reuse = {scenario.reuse, std::nullopt, !scenario.session_ids};
@@ -280,28 +291,29 @@ load_spec load_for(
     case activity::system_calls:
     case activity::workers:
         // HTTP/1.0: the origin closes, so the server sends close_notify after the answer.
-        say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", scenario.answer);
+        say.request = fmt::format("GET /{} HTTP/1.0\r\n{}\r\n", scenario.answer, host);
         say.size = scenario.answer;
         use.finished_alone = scenario.finished_alone;
         break;
     case activity::transfer_down:
-        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", scenario.bytes);
+        say.request = fmt::format("GET /{} HTTP/1.1\r\n{}\r\n", scenario.bytes, host);
         say.size = scenario.bytes;
         say.requests = static_cast<unsigned>(each);
         use.transactions = each * connections;
         break;
     case activity::transfer_up:
-        say.request = fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", scenario.bytes) +
-                      std::string(scenario.bytes, 'x');
+        say.request =
+            fmt::format("POST / HTTP/1.1\r\n{}Content-Length: {}\r\n\r\n", host, scenario.bytes) +
+            std::string(scenario.bytes, 'x');
         say.requests = static_cast<unsigned>(each);
         use.transactions = each * connections;
         break;
     case activity::established:
-        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", scenario.answer);
+        say.request = fmt::format("GET /{} HTTP/1.1\r\n{}\r\n", scenario.answer, host);
         say.size = scenario.answer;
         break;
     case activity::idle:
-        say.request = "GET /1024 HTTP/1.0\r\n\r\n";
+        say.request = fmt::format("GET /1024 HTTP/1.0\r\n{}\r\n", host);
         connections = 4;
         break;
     }
@@ -316,8 +328,8 @@ round_figures measure(
     if (scenario.kind == activity::established)
         return measure_established(round, running, client_workers, stop);
     if (scenario.warm_up != 0)
-        static_cast<void>(run_rounds(
-            load_for(scenario, running.address, scenario.warm_up, client_workers), stop));
+        static_cast<void>(
+            run_rounds(load_for(scenario, running, scenario.warm_up, client_workers), stop));
     if (scenario.kind == activity::idle)
         return measure_idle(scenario, running, stop);
     if (scenario.kind == activity::system_calls)

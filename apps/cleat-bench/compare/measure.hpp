@@ -9,9 +9,9 @@
 
 namespace cleat::bench {
 
-/// load_for a scenario, of so many transactions or messages.
+/// load_for a scenario on a server, of so many transactions or messages.
 [[nodiscard]] load_spec load_for(
-    scenario_spec const& scenario, net::address const& address, std::uint64_t operations,
+    scenario_spec const& scenario, server const& running, std::uint64_t operations,
     std::size_t workers);
 
 /// round_load is the load of one round, the same for all its servers.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -56,6 +57,17 @@ peer parse_build(std::string_view text)
             "there is no server '{}': take one of {}", server, fmt::join(preset_names(), ", "))};
     return {
         named.name, peer_source::build, *preset, runnable_program(named.rest.substr(colon + 1))};
+}
+
+peer parse_target(std::string_view text)
+{
+    named_text named = parse_named(
+        text, "NAME=HOST:PORT or NAME=HOST:PORT,pid=PID, like mine=localhost:8443,pid=4711");
+    peer found;
+    found.name = std::move(named.name);
+    found.source = peer_source::target;
+    found.target = parse_running_target(named.rest);
+    return found;
 }
 
 fs::path runnable_program(std::string_view path)

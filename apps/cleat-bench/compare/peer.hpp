@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compare/preset.hpp"
+#include "compare/running_target.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,9 +16,10 @@ namespace cleat::bench {
 /// peer_source is how a server comes into a comparison.
 enum class peer_source : std::uint8_t
 {
-    preset, ///< With a preset's own program.
-    build,  ///< With another program, which takes a preset's configuration.
-    command ///< With a command of the user's, which says all settings.
+    preset,  ///< With a preset's own program.
+    build,   ///< With another program, which takes a preset's configuration.
+    command, ///< With a command of the user's, which says all settings.
+    target   ///< It runs already.
 };
 
 /// peer is a server of a comparison.
@@ -27,6 +29,7 @@ struct peer
     peer_source source = peer_source::preset;
     server_preset preset;
     std::filesystem::path program; ///< Absolute; empty: the preset's own.
+    running_target target{};       ///< Where it runs already.
 };
 
 /// named_text is "NAME=REST".
@@ -47,8 +50,12 @@ struct named_text
 /// runnable_program is the absolute path of a file that can be run. Throws std::runtime_error.
 [[nodiscard]] std::filesystem::path runnable_program(std::string_view path);
 
-/// program_of a peer: the path to run; unset if the preset's own is not there. `build_folder` has
-/// cleat and what is built with it.
+/// parse_target reads "NAME=HOST:PORT" and "NAME=HOST:PORT,pid=PID". Throws as parse_running_target
+/// does.
+[[nodiscard]] peer parse_target(std::string_view text);
+
+/// program_of a peer that is started: the path to run; unset if the preset's own is not there.
+/// `build_folder` has cleat and what is built with it.
 [[nodiscard]] std::optional<std::filesystem::path> program_of(
     peer const& wanted, std::filesystem::path const& build_folder);
 

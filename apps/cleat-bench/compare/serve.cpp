@@ -31,13 +31,13 @@ void print_server(
     std::string const& name = request.server.name;
     std::string const address = net::to_string(running.address);
     std::string const behind = fmt::format("127.0.0.1:{}", upstream.port);
-    std::vector<int> const pids = with_children({running.process.pid()});
+    std::vector<int> const pids = with_children(running.pids);
     if (request.json)
         fmt::print(
             "{}\n", json::serialize(json::object{
                         {"server", name},
                         {"address", address},
-                        {"pid", running.process.pid()},
+                        {"pid", running.pids.front()},
                         {"pids", json::value_from(pids)},
                         {"origin", behind},
                         {"origin_pid", upstream.process.pid()},
@@ -78,10 +78,10 @@ int serve(serve_request const& request)
             start_server(request.scenario, preset, *program, environment, directory, stop);
         print_server(request, running, upstream, version_of(preset, *program, directory, stop));
         while (!stop.asked())
-            if (running.process.wait(look_interval)) {
+            if (running.process->wait(look_interval)) {
                 complain(
                     "cleat-bench: {} {}\n{}", preset.name,
-                    running.process.ended().value_or("ended"), running.process.output());
+                    running.process->ended().value_or("ended"), running.process->output());
                 return EXIT_FAILURE;
             }
     } catch (interrupted const&) {

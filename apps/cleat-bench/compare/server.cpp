@@ -2,6 +2,7 @@
 #include "compare/server.hpp"
 #include "generate/load_spec.hpp"
 #include "system/files.hpp"
+#include "system/processes.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/context.hpp>
@@ -182,10 +183,19 @@ server start(
             {command, settings.cores, folder / "log", stop.before(), join_file, variables}};
         net::address const address = loopback(settings.port);
         std::string const reason = wait_until_ready(process, address, client_context, stop);
-        if (reason.empty())
-            return {std::move(quota),  std::move(process),
-                    address,           fmt::format("{}", fmt::join(command, " ")),
-                    std::move(config), folder};
+        if (reason.empty()) {
+            int const pid = process.pid();
+            return {
+                .quota = std::move(quota),
+                .process = std::move(process),
+                .pids = {pid},
+                .address = address,
+                .command = fmt::format("{}", fmt::join(command, " ")),
+                .config = std::move(config),
+                .folder = folder,
+                .server_name = client.server_name,
+                .host = {}};
+        }
         process.stop();
         std::string const log = process.output();
         if (tried == ports_tried_max || !port_was_taken(log))
@@ -251,6 +261,27 @@ server start_server(
     return start(
         preset, program, std::move(settings), environment.variables, client, std::move(quota),
         directory, stop);
+}
+
+server attach_to(
+    running_target const& target, scenario_spec const& scenario, temporary_directory& directory)
+{
+    for (int const pid : target.pids)
+        if (!exists(pid))
+            throw start_failure{fmt::format("its process {} has ended", pid)};
+    tls::context_spec client = client_spec_for(scenario);
+    client.server_name = target.server_name;
+    connection_attempt const attempt =
+        shake_hands(target.address, tls::context{client}, ready_patience);
+    if (!attempt.failure.empty())
+        throw start_failure{attempt.failure};
+    server found;
+    found.pids = target.pids;
+    found.address = target.address;
+    found.folder = directory.make_folder("target");
+    found.server_name = target.server_name;
+    found.host = target.host;
+    return found;
 }
 
 std::string version_of(

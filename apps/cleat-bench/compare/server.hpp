@@ -4,6 +4,7 @@
 
 #include "compare/child.hpp"
 #include "compare/preset.hpp"
+#include "compare/running_target.hpp"
 #include "compare/scenario.hpp"
 #include "compare/temporary_directory.hpp"
 #include "system/cpu_quota.hpp"
@@ -14,6 +15,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,16 +30,19 @@ struct start_failure : std::runtime_error
     std::string brief; ///< One line: the reason, and the first line of the log with an error.
 };
 
-/// server is a running server that has completed a handshake with the certificate that it was
-/// given.
+/// server is a running server that has completed a handshake: one that was started, with the
+/// certificate that it was given.
 struct server
 {
     std::unique_ptr<cpu_quota> quota; ///< Null: all that its cores have. Outlives the process.
-    child process;
+    std::optional<child> process;     ///< Unset: it ran already.
+    std::vector<int> pids;            ///< Whose CPU and memory are measured; empty: not known.
     net::address address;
-    std::string command; ///< Can be typed again.
+    std::string command; ///< Can be typed again; empty: it ran already.
     std::string config;
-    std::filesystem::path folder; ///< The server's own, for its files.
+    std::filesystem::path folder;          ///< For files of this server's measurement.
+    std::string server_name = "localhost"; ///< That its clients ask for.
+    std::string host;                      ///< The value of a request's Host; empty: none is sent.
 };
 
 /// server_environment is what a server is started with, beside the settings of a scenario.
@@ -60,6 +65,11 @@ struct server_environment
     scenario_spec const& scenario, server_preset const& preset,
     std::filesystem::path const& program, server_environment const& environment,
     temporary_directory& directory, interruption& stop);
+
+/// attach_to a server that runs already, once it completes a handshake. Its certificate is not
+/// verified. Throws start_failure.
+[[nodiscard]] server attach_to(
+    running_target const& target, scenario_spec const& scenario, temporary_directory& directory);
 
 /// version_of a preset's program: the line with the version in its output, or why there is none.
 [[nodiscard]] std::string version_of(
