@@ -145,6 +145,17 @@ def instructions(
     return total(annotated) - inclusive(annotated, "jent_measure_jitter")
 
 
+def for_a_handshake(
+    folder: Path, *server: object, options: tuple[object, ...] = (), flags: tuple[object, ...] = ()
+) -> float:
+    """for_a_handshake is the instructions of one, by options of the client and flags of cleat."""
+    short, long = (
+        instructions(handshakes(count, *options), folder, *server, flags=flags)
+        for count in (SHORT, LONG)
+    )
+    return (long - short) / (LONG - SHORT)
+
+
 def total(annotated: str) -> int:
     found = re.search(r"^([\d,]+) .*PROGRAM TOTALS", annotated, re.MULTILINE)
     return int(found[1].replace(",", ""))
@@ -201,21 +212,15 @@ def skip_unless_built_alike() -> None:
 
 def test_instructions_for_a_handshake(tmp_path, certificate, upstream):
     skip_unless_built_alike()
-    short, long = (
-        instructions(handshakes(n), tmp_path, certificate, upstream) for n in (SHORT, LONG)
-    )
-    hold("instructions for a handshake", (long - short) / (LONG - SHORT))
+    hold("instructions for a handshake", for_a_handshake(tmp_path, certificate, upstream))
 
 
 def test_instructions_for_a_handshake_in_the_access_log(tmp_path, certificate, upstream):
     """The access log may cost 4 % of a handshake. The thread that writes it counts, too."""
     skip_unless_built_alike()
     flags = ("--access-log", tmp_path / "access.log", "--access-log-format", "json")
-    short, long = (
-        instructions(handshakes(n), tmp_path, certificate, upstream, flags=flags)
-        for n in (SHORT, LONG)
-    )
-    hold("instructions for a handshake in the access log", (long - short) / (LONG - SHORT))
+    found = for_a_handshake(tmp_path, certificate, upstream, flags=flags)
+    hold("instructions for a handshake in the access log", found)
     recorded = json.loads(RECORDED.read_text())
     with_log, without = (
         recorded["instructions for a handshake" + more] for more in (" in the access log", "")
@@ -239,11 +244,8 @@ def test_instructions_for_a_handshake_with_many_routes(tmp_path, certificate, up
     )
 
     def each(name: str, *flags: object) -> float:
-        short, long = (
-            instructions(handshakes(n, "--sni", name), tmp_path, certificate, upstream, flags=flags)
-            for n in (SHORT, LONG)
-        )
-        return (long - short) / (LONG - SHORT)
+        options = ("--sni", name)
+        return for_a_handshake(tmp_path, certificate, upstream, options=options, flags=flags)
 
     last, other = f"host-{ROUTES - 1}.example", "other.example"
     without = each(last)

@@ -55,6 +55,20 @@ def origin() -> Iterator[Callable[..., Origin]]:
 
 
 @pytest.fixture
+def upstreams(origin: Callable[..., Origin]) -> Origin:
+    """upstreams is an upstream for which the test speaks."""
+    return origin()
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """nobody is an address at which no server listens while the test lasts."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"[127.0.0.1]:{held.getsockname()[1]}"
+
+
+@pytest.fixture
 def cleat(origin: Callable[..., Origin], certs: CertificateMaker) -> Iterator[Callable[..., Cleat]]:
     """cleat starts the program and waits until it serves:
 
@@ -128,10 +142,9 @@ def serve_lines(cleat, certs, config):
 
 @pytest.fixture
 def proxied(
-    cleat: Callable[..., Cleat], origin: Callable[..., Origin]
+    cleat: Callable[..., Cleat], upstreams: Origin
 ) -> tuple[Cleat, Origin]:
     """proxied is a cleat, and the upstream behind it for which the test speaks."""
-    upstreams = origin()
     return cleat(backend=upstreams), upstreams
 
 

@@ -12,14 +12,14 @@ import subprocess
 import threading
 import time
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable, Iterator
 
 import pytest
 
 from deadlines import DEADLINE
-from own_network import CLONE_NEWNET, own_network
+from own_network import CLONE_NEWNET, LIBC, own_network
 
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 HERE, THERE = "10.77.0.1", "10.77.0.2"
@@ -54,44 +54,25 @@ def carry(devices: list[int], delay_s: float, over: threading.Event) -> None:
 def far_network(round_trip_s: float) -> Iterator[Callable]:
     """far_network puts this thread, and what it starts, into a network of its own. It gives a
     function that makes something in the other one, such as an origin that listens at THERE: a
-    packet to it and its answer take this time."""
-    with own_network():
+    packet to it and its answer take this time. All is made there by one thread."""
+    with own_network(), ThreadPoolExecutor(1) as other, ThreadPoolExecutor(1) as carrier:
         here = tun(HERE)
-        made: Future = Future()
-        asked: list[tuple[Callable, Future]] = []
-        wake = threading.Semaphore(0)
-
-        def live_there() -> None:
-            try:
-                if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) != 0:
-                    raise OSError("unshare")
-                made.set_result(tun(THERE))
-            except BaseException as failure:
-                made.set_exception(failure)
-                return
-            while wake.acquire() and asked:
-                make, answer = asked.pop(0)
-                answer.set_result(make())
-
-        threading.Thread(target=live_there, daemon=True).start()
-        there = made.result(DEADLINE)
-        over = threading.Event()
-        carrier = threading.Thread(
-            target=carry, args=([here, there], round_trip_s / 2, over), daemon=True
-        )
-        carrier.start()
 
         def make_there(make: Callable):
-            answer: Future = Future()
-            asked.append((make, answer))
-            wake.release()
-            return answer.result(DEADLINE)
+            return other.submit(make).result(DEADLINE)
 
+        def move_there() -> int:
+            if LIBC.unshare(CLONE_NEWNET) != 0:
+                raise OSError(ctypes.get_errno(), "unshare")
+            return tun(THERE)
+
+        there = make_there(move_there)
+        over = threading.Event()
+        carried = carrier.submit(carry, [here, there], round_trip_s / 2, over)
         try:
             yield make_there
         finally:
-            wake.release()
             over.set()
-            carrier.join(DEADLINE)
+            carried.result(DEADLINE)
             os.close(here)
             os.close(there)

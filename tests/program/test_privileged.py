@@ -22,6 +22,7 @@ import pytest
 import logfmt
 from admin_client import admin_of
 from deadlines import DEADLINE, eventually
+from failing_calls import without_call
 from ocsp_responses import Authority, stapled
 from privileged_site import place, put, serve, shown, site  # noqa: F401: the fixtures
 from program import open_files, run
@@ -492,29 +493,9 @@ def test_without_a_change_of_user_there_is_no_opener(cleat, site):
 BLOCKED = {"x86_64": 317, "aarch64": 277}  # The number of seccomp(2).
 
 
-def without_seccomp():
-    """Makes seccomp(2) fail in this process and all that it becomes, as on an old kernel."""
-
-    class Filter(ctypes.Structure):
-        _fields_ = [("size", ctypes.c_ushort), ("code", ctypes.c_char_p)]
-
-    def step(code, jump_true, jump_false, value):
-        return struct.pack("HBBI", code, jump_true, jump_false, value)
-
-    load_number, jump_if_equal, give = 0x20, 0x15, 0x06
-    allowed, no_such_call = 0x7FFF0000, 0x00050000 + 38
-    code = step(load_number, 0, 0, 0) + step(jump_if_equal, 0, 1, BLOCKED[platform.machine()])
-    code += step(give, 0, 0, no_such_call) + step(give, 0, 0, allowed)
-    libc = ctypes.CDLL(None, use_errno=True)
-    program = Filter(len(code) // 8, code)
-    set_seccomp, by_filter = 22, 2
-    if libc.prctl(set_seccomp, by_filter, ctypes.byref(program), 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
-
-
 @pytest.mark.skipif(platform.machine() not in BLOCKED, reason="another machine's call numbers")
 def test_an_opener_that_cannot_be_confined_does_not_run(serve, site, certs):
-    server = serve(preexec_fn=without_seccomp)
+    server = serve(preexec_fn=without_call(BLOCKED[platform.machine()]))
     assert server.pid not in openers().values()
     (line,) = (each for each in server.lines if "opens root's files" in each)
     assert "warning" in line and "seccomp: " in line

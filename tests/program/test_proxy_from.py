@@ -37,11 +37,6 @@ def with_checksum(tlvs: bytes = b"") -> bytes:
 
 
 @pytest.fixture
-def upstreams(origin):
-    return origin()
-
-
-@pytest.fixture
 def serve(serve_lines, upstreams):
     return lambda *lines, **options: serve_lines(*lines, **{"backend": upstreams, **options})
 

@@ -31,11 +31,6 @@ MALFORMED = {
 
 
 @pytest.fixture
-def upstreams(origin):
-    return origin()
-
-
-@pytest.fixture
 def server(cleat, upstreams):
     return cleat("--proxy-proxy", backend=upstreams)
 

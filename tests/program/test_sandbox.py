@@ -2,7 +2,6 @@
 no core dump, and says what of this is in force. A reload works within that, or says what to do."""
 
 import contextlib
-import ctypes
 import errno
 import os
 import re
@@ -17,6 +16,7 @@ import pytest
 
 from admin_client import admin_of
 from deadlines import DEADLINE, eventually
+from failing_calls import without_call
 from origins import echo
 from program import Cleat, binary, capabilities, complaints, open_folder, run
 from reloads import reload, reload_is_refused, replace
@@ -383,29 +383,7 @@ def test_ports_of_the_start_only(site, origin, certs):
 # Kernels without it, and its absence.
 
 FIRST_LANDLOCK_CALL = 444
-
-
-def without_landlock():
-    """Makes landlock_create_ruleset(2) fail in this process and all that it becomes, as on an old
-    kernel, or in a container whose filter does not know it."""
-
-    class Filter(ctypes.Structure):
-        _fields_ = [("size", ctypes.c_ushort), ("code", ctypes.c_char_p)]
-
-    def step(code, jump_true, jump_false, value):
-        return struct.pack("HBBI", code, jump_true, jump_false, value)
-
-    load_number, jump_if_equal, give = 0x20, 0x15, 0x06
-    allowed, no_such_call = 0x7FFF0000, 0x00050000 + errno.ENOSYS
-    code = step(load_number, 0, 0, 0) + step(jump_if_equal, 0, 1, FIRST_LANDLOCK_CALL)
-    code += step(give, 0, 0, no_such_call) + step(give, 0, 0, allowed)
-    libc = ctypes.CDLL(None, use_errno=True)
-    program = Filter(len(code) // 8, code)
-    set_no_new_privs, set_seccomp, by_filter = 38, 22, 2
-    if os.geteuid() != 0:
-        libc.prctl(set_no_new_privs, 1, 0, 0, 0)
-    if libc.prctl(set_seccomp, by_filter, ctypes.byref(program), 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
+without_landlock = without_call(FIRST_LANDLOCK_CALL)
 
 
 def test_a_kernel_without_landlock_serves_by_default_and_says_so(site, certs):

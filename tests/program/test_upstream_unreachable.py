@@ -12,14 +12,6 @@ from origins import echo
 from tls_client import TlsClient
 
 
-@pytest.fixture
-def nobody():
-    """An address where nobody listens, and nobody else will while the test lasts."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield f"[127.0.0.1]:{held.getsockname()[1]}"
-
-
 def test_an_upstream_that_is_down(cleat, nobody):
     server = cleat(backend=nobody)
     with TlsClient(server.port) as client:

@@ -16,14 +16,6 @@ from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
 
 
-@pytest.fixture
-def nobody():
-    """An address where nobody listens, and nobody else will while the test lasts."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield f"[127.0.0.1]:{held.getsockname()[1]}"
-
-
 def test_connections_go_to_all_servers_by_turns(serve, origin):
     servers = [origin(saying(name)).address for name in "abc"]
     server = serve(upstream(*servers) + 'upstream = "app"')

@@ -14,11 +14,6 @@ def addresses(client):
     return client.socket.getsockname()[:2], client.socket.getpeername()[:2]
 
 
-@pytest.fixture
-def upstreams(origin):
-    return origin()
-
-
 def header_of(upstreams, client, data=b"data"):
     """The header of version 2 that comes before data."""
     client.send(data)
