@@ -286,6 +286,13 @@ def waiting(file: File) -> Iterator[Finding]:
         yield Finding(file.path, number, "sleep", f"{found[0]}) in a test")
 
 
+def test_imports(file: File) -> Iterator[Finding]:
+    """What two files of tests need is in a module that is none of them."""
+    if file.is_under("tests") and PurePosixPath(file.path).match("test_*.py"):
+        for number, found in file.matches(r"^(?:from|import) (test_\w+)"):
+            yield Finding(file.path, number, "test-import", f"{found[1]} is another file of tests")
+
+
 def links(file: File) -> Iterator[Finding]:
     """What a page points to is there."""
     if file.suffix != ".md":
@@ -352,6 +359,7 @@ RULES: tuple[Rule, ...] = (
     promises,
     workers,
     waiting,
+    test_imports,
     links,
     sentences,
     objects,

@@ -48,6 +48,7 @@ PLANTED = [
     ("links", "docs/a.md", "# A\n\nSee [b](b.md).\n", 3),
     ("links", "docs/a.md", "[a](a.md), [top](../README.md#top)\n", 1),
     ("sleep", "src/cleat/net/a_test.cpp", "std::this_thread::sleep_for(1ms);\n", 1),
+    ("test-import", "tests/program/test_a.py", "import os\nfrom test_b import c\n", 2),
     ("sentences", "src/cleat/net/a.cpp", "int a; // What is left stays.\nint b; // Who asks.\n", 2),
     ("sentences", "docs/a.md", "# A\n\nIt ends. Nobody hears it.\n", 3),
     ("sentences", "scripts/thing", "#!/bin/sh\n# The client is told to go.\n", 2),
@@ -58,6 +59,7 @@ PLANTED = [
 INNOCENT = {
     "docs/style.md": "# What two workers share\n\n> Who asks, waits.\n\n```\nWho am i\n```\n"
     "\nWho asks?\n",
+    "tests/program/test_a.py": "from b import test_c\n",
     "src/cleat/core/words.cpp": "int f(int from, int to); // the int in a pair\n",
     "src/cleat/core/a.hpp": HEADER + "#include <vector>\n",
     "src/cleat/tls/a.cpp": "#include <cleat/core/a.hpp>\n#include <openssl/ssl.h>\n",
