@@ -18,13 +18,6 @@ def test_good(certs, config):
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "the configuration is good\n", "")
 
 
-def test_a_port_in_use_is_no_concern(certs):
-    """The program that it checks for may be running."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert run("-t", "-f", f"[127.0.0.1]:{port}", certs.ecdsa.pem).returncode == 0
-
-
 def test_every_mistake_is_told(certs, config, tmp_path):
     path = config(
         "workers = many\n"
@@ -36,11 +29,6 @@ def test_every_mistake_is_told(certs, config, tmp_path):
     assert ran.returncode == 1 and ran.stdout == ""
     for line in (1, 3, 4):
         assert f"{path}:{line}:" in ran.stderr
-
-
-def test_certificates_are_read(certs, tmp_path):
-    missing = tmp_path / "missing.pem"
-    assert str(missing) in complaints(missing)
 
 
 def test_every_mistake_in_a_certificate_is_told(certs, tmp_path):

@@ -26,12 +26,6 @@ def test_the_best_fit_is_shown(cleat, certs, sites, name, expected):
     assert shown(cleat(pem=sites).port, name) == certs.made[expected].fingerprint
 
 
-def test_the_log_has_the_name(cleat, sites):
-    server = cleat(pem=sites)
-    shown(server.port, "other.example.org")
-    assert server.wait_for_log(event="handshake-done", sni="other.example.org")
-
-
 def test_curl_verifies_what_it_is_shown(cleat, origin, sites):
     import subprocess
 
