@@ -223,7 +223,8 @@ def test_reset_leaves_no_port_waiting(bench, server):
 
 
 def test_the_servers_cpu_is_told(bench, server):
-    """It is what the kernel says of the process, without what it did before and after."""
+    """CPU time is the kernel's count for the process, without the time before and after the
+    load."""
     target = server(http())
     before = cpu_of(target.pid)
     found = bench.load("-n", 200, "-c", 2, "--server-pid", target.pid, "--no-preflight",

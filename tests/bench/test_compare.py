@@ -190,8 +190,8 @@ def test_established_connections_do_not_wait_for_all_handshakes(bench):
 
 @pytest.mark.figures
 def test_a_late_request_counts_all_the_same(bench):
-    """What is due while a connection waits for its answer counts, however late it is asked, and
-    also where patience ends before."""
+    """A request that is due while its connection waits for an answer counts, however late it is
+    sent, and also where the time to wait for it ends first."""
     path = bench.folder / "late.json"
     late = established(
         bench.folder, connections=20, every="1ms", duration="300ms", key="rsa-4096",

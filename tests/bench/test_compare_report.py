@@ -45,8 +45,8 @@ def troubled() -> Facts:
 
 
 def interrupted() -> Facts:
-    """interrupted came to its end in the middle of the second scenario; the third cannot be done,
-    and nobody came to the fourth."""
+    """interrupted is a comparison that ended in the middle of the second scenario. The third cannot
+    be measured, and the fourth was not begun."""
     begun = trial(DOWN)
     for each in begun["servers"]:
         each["rounds"][2:] = [None] * 3

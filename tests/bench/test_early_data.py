@@ -63,7 +63,7 @@ def test_accepted(bench, certs):
 
 @with_library
 def test_rejected_and_asked_again(bench, certs):
-    """The tickets allow it, the server does not take it: each session is resumed all the same."""
+    """The tickets allow early data and the server rejects it. Each session resumes all the same."""
     with EarlyServer(certs.ecdsa, takes=False) as server:
         found = early(bench, server.address)
         heard_once(server)
@@ -104,7 +104,7 @@ def test_rejected_by_a_hello_retry_request(bench, certs):
 @with_library
 @pytest.mark.parametrize("takes", [True, False])
 def test_beyond_the_limit(bench, certs, takes):
-    """What is more than the server's limit follows after the handshake."""
+    """Early data beyond the server's limit follows after the handshake."""
     with EarlyServer(certs.ecdsa, takes, size_max=100) as server:
         found = early(bench, server.address, "--method", "POST", "--body-size", "100K")
         heard_once(server)

@@ -170,7 +170,7 @@ def test_an_answer_that_is_cut_off_is_no_matter_of_an_option(bench, server):
 
 
 def test_what_cannot_be_reached_has_one_exit_code(bench, closed_port):
-    """Whether its name has no address or nothing listens there; the words are right."""
+    """The name has no address, or no server listens at it."""
     for target in ("nobody.invalid:443", f"127.0.0.1:{closed_port}"):
         for command in (["load"], ["probe"], ["staircase"], ["transfer"]):
             ran = bench.run(*command, target)
@@ -335,7 +335,7 @@ def test_words_that_make_no_sense_are_told_before_the_run(bench, words, part):
 
 
 def test_what_was_not_written_is_not_held_against_anybody(bench, server):
-    """Defaults have no effect in many a place: only what the user wrote is looked at."""
+    """Many defaults have no effect: only options that the user has written are errors."""
     target = server(http())
     for words in (["-r", 20, "-d", "1s"], ["--phases", "20/1s"], ["-n", 2, "--tls", "1.3"]):
         assert bench.load(*words, target.address)["ok"] > 0
@@ -376,7 +376,7 @@ SUBCOMMANDS = (
 
 @pytest.mark.parametrize("subcommand", SUBCOMMANDS)
 def test_help_teaches(bench, subcommand):
-    """With examples of its own, each of which it understands itself."""
+    """The help has examples, and every option in them is one of the subcommand's."""
     ran = bench.run(subcommand, "--help")
     assert ran.returncode == 0
     _, examples = ran.stdout.split("Examples:")
@@ -401,7 +401,7 @@ def test_the_programs_own_help(bench):
     ids=lambda words: f"{words[0]} {words[1]}",
 )  # fmt: skip
 def test_a_word_that_is_empty_is_nobodys_wish(bench, words):
-    """It is a variable of a shell that was not set: a run without its result, hardly ever more."""
+    """An empty word is a variable of the shell that is not set: the run would have no result."""
     target = [] if words[0] == "compare" else ["localhost:1"]
     ran = bench.run(*words, *target)
     assert ran.returncode == 2
@@ -439,7 +439,7 @@ def test_a_header_that_is_given_is_the_only_one_of_its_name(bench, server):
 
 
 def test_http_2_is_named_where_it_was_offered(bench, server):
-    """This client speaks HTTP/1.1; a server that agrees to h2 says something else."""
+    """This client speaks HTTP/1.1, and a server that agrees to h2 would answer in HTTP/2."""
     target = server(says(b"\x00\x00\x06\x04\x00\x00\x00\x00\x00"), "--alpn-protos", "h2,http/1.1")
     said = refused(bench, "-n", 1, "--alpn", "h2", target.address, code=1)
     assert "leave h2 out of --alpn" in said
@@ -451,7 +451,7 @@ def test_more_connections_than_may_be_open(bench):
 
 
 def test_a_result_goes_into_a_pipe_of_which_somebody_reads(bench, server):
-    """To try whether it can be written would end what the reader gets."""
+    """To open the pipe as a trial and to close it would be the end of the file for its reader."""
     os.mkfifo(bench.folder / "pipe")
     got = []
     reader = threading.Thread(target=lambda: got.append((bench.folder / "pipe").read_text()))

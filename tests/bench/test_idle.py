@@ -22,7 +22,7 @@ def test_the_slope(bench, server):
 
 
 def test_memory_that_does_not_grow(bench, server):
-    """As of a server that keeps what it needed before: nothing is known, and that is said."""
+    """A server keeps memory that it has needed before: the result says that nothing is known."""
     target = server(http())
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as idler:
         ran = bench.run("idle", "--server-pid", idler.pid, "--counts", "200,400", "--settle",
@@ -36,7 +36,7 @@ def test_memory_that_does_not_grow(bench, server):
 
 
 def test_memory_that_grew_at_one_level_only(bench, server):
-    """One level has no slope: the message has what grew there, and not that nothing did."""
+    """One level has no slope: the message says how much grew at that level."""
     grows = "import sys; kept = [bytearray(b'x' * 3_000_000) for _ in sys.stdin]"
     answers = http()
     connections: list = []

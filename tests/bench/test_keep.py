@@ -10,7 +10,7 @@ from http_handlers import at_request, head_of_request, http
 
 @pytest.mark.figures
 def test_the_duration_ends_connections_with_many_requests(bench, server):
-    """However many requests a connection has left."""
+    """The time ends the load, also where connections have requests left."""
     begun = time.monotonic()
     found = bench.load("-c", 2, "-d", "2s", "--requests", 1000000, server(http()).address)
     assert time.monotonic() - begun < 8

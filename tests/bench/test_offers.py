@@ -67,7 +67,7 @@ def test_signature_algorithms_are_offered_in_their_order(bench, version):
 
 @pytest.mark.parametrize("version", ["1.2", "1.3"])
 def test_a_server_that_cannot_sign_as_it_was_asked_to(bench, certs, version):
-    """It has an RSA key: what says that only ECDSA would do has no handshake with it."""
+    """The server has an RSA key: a client that accepts only ECDSA has no handshake with it."""
     with OpensslServer(certs.rsa) as target:
         words = ("-n", 2, "-c", 1, "--no-preflight", "--tls", version, "--signature-algorithms")
         found = bench.load(*words, "ECDSA+SHA256", target.address, code=1)
@@ -165,7 +165,8 @@ def test_a_name_is_asked_for_and_an_address_is_not(bench):
     ],
 )
 def test_what_sni_cannot_say_is_told_before_the_run(bench, name, part):
-    """A library leaves some of it out without a word, and has no handshake with the rest."""
+    """With some of these names a library would silently send no SNI, and with the others it would
+    fail in the handshake."""
     ran = bench.run("load", "-q", "--sni", "good.example", "--sni", name, "127.0.0.1:1")
     assert ran.returncode == 2
     assert "--sni" in ran.stderr and part in ran.stderr, ran.stderr

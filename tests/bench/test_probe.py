@@ -194,7 +194,7 @@ def test_tls_1_3_only(s_server):
 )
 @pytest.mark.parametrize("kind", ["ecdsa", "rsa"])
 def test_versions_that_no_library_here_speaks(s_server, certs, oldest, accepted, kind):
-    """Told from the first word of the answer, so that it is known with every library."""
+    """The first bytes of the answer show it, so it is known with every library."""
     flags = ["-min_protocol", oldest, "-cipher", "ALL:@SECLEVEL=0"]
     report = Report(s_server(*flags, pem=getattr(certs, kind)))
     assert report["versions"] == ", ".join(["TLS 1.3", "TLS 1.2", *accepted])

@@ -1,4 +1,4 @@
-"""A server on a ration of CPU is the limit itself: what it can do is a line over the ration."""
+"""A server on a ration of CPU is limited by it: its rate is proportional to the ration."""
 
 import json
 import signal

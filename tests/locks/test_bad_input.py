@@ -87,7 +87,7 @@ def test_a_trace_that_was_overwritten_is_named_beside_others(record):
 
 
 def test_a_program_that_has_changed_since(tmp_path):
-    """Its functions may be elsewhere now."""
+    """The functions of a program that was built anew may have other addresses."""
     program = tmp_path / "program"
     shutil.copy(SUBJECT, program)
     locks("run", "-o", tmp_path / "t", "--", program, "many", 10)
@@ -216,7 +216,7 @@ def test_a_file_that_cannot_be_written(record):
 
 
 def test_a_program_with_address_sanitizer_is_warned_of(tmp_path):
-    """It would end before its main."""
+    """The program would end before its main."""
     program = tmp_path / "sanitized"
     shutil.copy("/bin/true", program)
     with open(program, "ab") as file:

@@ -181,8 +181,8 @@ def test_a_recursive_mutex_is_held_until_its_last_release(record_stepped, option
 
 
 def test_cpu_time_is_counted_once_over_an_exec(record):
-    """The kernel's count goes on over an exec. Of a process that executes another, the CPU time
-    after its last sample is not recorded; the samples are some milliseconds apart."""
+    """The kernel's count goes on over an exec. The CPU time of a process between its last sample
+    and its exec is not recorded; samples are some milliseconds apart."""
     run = record("chain", 3, 500)
     report = run.report()
     assert len(report["processes"]) == 3

@@ -90,7 +90,8 @@ def test_a_run_that_is_too_short_to_be_sampled_has_the_time_only(record):
 
 
 def test_a_process_that_has_ended_is_sampled_no_more(tmp_path):
-    """Its number may be another process's by then. Of a sampled process the trace is mapped."""
+    """After its end the process's number may be another process's. cleat-locks finds a sampled
+    process by the trace that it has mapped."""
     trace = tmp_path / "t.locks"
     script = f"{SUBJECT} phases; exec cat"
     command = [BIN / "cleat-locks", "run", "-o", trace, "--", "sh", "-c", script]

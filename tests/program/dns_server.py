@@ -91,7 +91,7 @@ class DnsServer:
         self.start()
 
     def queries(self, name: str, kind: str = "A") -> int:
-        """How often it was asked."""
+        """queries is how often the name was asked for."""
         return self.log.read_text().count(f"query[{kind}] {name} ")
 
     def signal(self, number: signal.Signals) -> None:

@@ -54,12 +54,13 @@ def reload_is_refused(server: Cleat) -> list[str]:
 
 
 def bytes_read(server: Cleat) -> int:
-    """By all read calls since its start."""
+    """bytes_read is the number of bytes of all read calls since the start of the program."""
     fields = Path(f"/proc/{server.pid}/io").read_text().split()
     return int(fields[fields.index("rchar:") + 1])
 
 
 def wait_for_stamps(*files: Path) -> None:
-    """Waits until the files are old enough to be recognized."""
+    """wait_for_stamps waits until the files are so old that cleat knows them again by their
+    times."""
     newest = max(file.stat().st_ctime for file in files)
     eventually("stamps count", lambda: time.time() > newest + STAMPS_COUNT_AFTER_S)

@@ -57,7 +57,8 @@ def refused(port, name=NAME):
 @VERSIONS
 @pytest.mark.parametrize("one_file", [False, True], ids=["two-files", "one-file"])
 def test_the_certificate_of_the_hook_is_shown(serve, certs, folder, put, version, one_file):
-    """It is there as soon as its file is; other clients see the site's, before and after."""
+    """The challenge's certificate is served as soon as its file exists. Other clients get the
+    site's certificate, before and after."""
     server = serve(f'acme-challenges = "{folder}"')
     assert "unrecognized" in refused(server.port)
     made = put(one_file=one_file)

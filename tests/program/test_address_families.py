@@ -92,7 +92,7 @@ def test_a_silent_family_costs_one_delay(serve, origin, named):
 
 
 def test_the_family_that_has_answered_is_lost(serve, origin, named):
-    """The first family is then tried beside it, and is the first again."""
+    """cleat then tries the first family again beside the second, and prefers it again."""
     v4 = origin(saying("4"), host="127.0.0.2")
     origin(saying("6"), host=MOVED_V6, port=v4.port)
     dns = named("127.0.0.2", MOVED_V6)

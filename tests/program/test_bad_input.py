@@ -224,7 +224,7 @@ class TestTheSystem:
         assert not pidfile.exists() and not log.exists()
 
     def test_one_port_in_use_of_two(self, certs, port):
-        """The other one is not taken either: see the fixture."""
+        """cleat does not take the other port either: the fixture `port` checks that."""
         with socket.create_server(("127.0.0.1", 0)) as taken:
             number = taken.getsockname()[1]
             flags = ["-f", f"[127.0.0.1]:{port}", "-f", f"[127.0.0.1]:{number}"]
@@ -261,7 +261,7 @@ class TestTheSystem:
         refused(f'log-filename = "{tmp_path}/missing/log"', "missing/log", "log-filename", line=4)
 
     def test_a_daemon_that_cannot_start(self, certs, tmp_path):
-        """The one who started it hears of it, and the code is 1."""
+        """The command that starts the daemon prints the error, and ends with code 1."""
         pidfile = tmp_path / "pid"
         with socket.create_server(("127.0.0.1", 0)) as taken:
             frontend = f"[127.0.0.1]:{taken.getsockname()[1]}"

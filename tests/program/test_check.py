@@ -140,7 +140,7 @@ def test_two_certificates_for_a_name(certs, good):
     ],
 )
 def test_old_cryptography(certs, name, flags, expected):
-    """A TLS library may refuse to serve it, which is another finding."""
+    """A TLS library may refuse to serve the certificate: that is a finding of its own."""
     one = certs.self_signed(name, flags, f"DNS:{name}.example", *SERVER, *LONG)
     _, all_found = found(one.pem)
     assert f"warning {expected}" in all_found[f"{name}.pem"]
@@ -218,7 +218,8 @@ def test_it_takes_no_port_and_makes_no_file(good, tmp_path):
 
 
 def test_many_certificates_are_summed_up(certs, good, tmp_path):
-    """More than 100: those with findings, unless all are asked for."""
+    """Of more than 100 certificates only those with findings are listed, unless all are asked
+    for."""
     folder = tmp_path / "many"
     folder.mkdir()
     for number in range(101):

@@ -84,7 +84,7 @@ def found(certs, config):
 
 @FILES
 def test_a_file_that_could_not_be_made(found, tmp_path, key):
-    """Also where something else has its name, and where its folder is none."""
+    """Also where another kind of file has the name, and where its folder is a file."""
     missing = tmp_path / "missing" / "file"
     assert f"cannot write {missing}: No such file" in found(f'{key} = "{missing}"')
     assert not missing.parent.exists()

@@ -152,7 +152,7 @@ def test_a_server_ends_and_is_still_sent_to(serve, origin, good):
 
 
 def test_a_client_that_has_ended_before_the_handshake(serve, origin, good):
-    """Its bytes and its end leave together."""
+    """The client's bytes and its end leave cleat together."""
     heard = queue.Queue()
     server = serve(local(origin(over_tls(settings(good), lambda e: heard.put(e.receive_to_end())))))
     for text in (b"all of it", b""):
@@ -172,7 +172,7 @@ def test_an_answer_without_close_notify_ends_in_a_reset(serve, origin, good, ver
 
 
 def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, good):
-    """The reset comes behind the bytes that cleat's kernel has for the client."""
+    """The reset comes after the bytes that cleat's kernel still holds for the client."""
     whole = bytes(range(256)) * (1 << 14)
     server = serve(local(origin(over_tls(settings(good), cut(whole)))))
     with PlainClient(server.port, receive_buffer=8192) as client:
@@ -196,7 +196,7 @@ def test_a_client_that_breaks_breaks_the_server(serve, origin, good):
 
 @pytest.mark.parametrize("text", [b"", b"half of"])
 def test_a_client_that_breaks_during_the_handshake(serve, origin, good, text):
-    """The server must not take a part for the whole."""
+    """The server must see that the stream was cut."""
     ends = queue.Queue()
     up = origin()
     server = serve(local(up))
@@ -255,7 +255,7 @@ def test_address_lists_and_limits(serve, origin, good, tmp_path):
 
 
 def test_the_rate_of_handshakes_counts_connections(serve, origin, good):
-    """Each makes one, with a server."""
+    """In client mode each connection makes a handshake: that with a server."""
     server = serve(
         local(origin(over_tls(settings(good), echo))),
         text="client-handshake-rate = 1\nclient-handshake-burst = 2\n",

@@ -83,7 +83,8 @@ def conversation(port):
 
 
 def end_of(port):
-    """How the connection of a client ends that has said a word, and what came before."""
+    """end_of is how the connection of a client ends after a request, and the bytes before that
+    end."""
     try:
         with PlainClient(port) as client:
             client.send(b"ping")

@@ -106,7 +106,8 @@ def test_a_number_that_is_left_over_is_replaced(certs, origin, tmp_path):
 
 
 def test_a_pid_file_of_one_who_runs_is_an_error(daemon, certs, tmp_path):
-    """Taken over, it would be gone with the second while the first still serves."""
+    """A second daemon that took the pid file over would remove it while the first one still
+    serves."""
     log = tmp_path / "second-log"
     flags = ["-f", "[127.0.0.1]:0", "--pidfile", daemon.pidfile, "--log-filename", log]
     for more in ([], ["--daemon"]):
@@ -121,7 +122,7 @@ def test_a_pid_file_of_one_who_runs_is_an_error(daemon, certs, tmp_path):
 
 
 def test_an_upgrade_of_the_program_leaves_the_pid_file_to_the_one_who_runs(daemon, certs, tmp_path):
-    """The running program is then another file of the same name."""
+    """After an upgrade the running program is another file than the one at its path."""
     copy = tmp_path / "upgraded" / "cleat"
     copy.parent.mkdir()
     shutil.copy(binary(), copy)
@@ -132,7 +133,7 @@ def test_an_upgrade_of_the_program_leaves_the_pid_file_to_the_one_who_runs(daemo
 
 
 def test_a_number_that_another_program_has_is_replaced(certs, origin, tmp_path):
-    """The test itself runs, and is no cleat."""
+    """The pid is that of the test, which runs and is no cleat."""
     pidfile = tmp_path / "pid"
     pidfile.write_text(f"{os.getpid()}\n")
     flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0"]

@@ -11,7 +11,7 @@ SIZES = pytest.mark.parametrize("size", [1, 1000, 65536, 200_000])
 
 
 def begin(server, version):
-    """A client whose handshake ends with its own word."""
+    """A client that sends the last flight of its handshake."""
     tls = only(version)
     session = None
     if version == TLS_1_2:

@@ -78,7 +78,8 @@ def test_secrets_and_plaintext_stay_out(cleat, certs):
 
 
 def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
-    """With levels below 2 nothing tells the port, so it is one that was free a moment ago."""
+    """With levels below 2 the log does not name the port, so the test takes one that was free a
+    moment ago."""
     as_root = {"running-as-root"} if os.geteuid() == 0 else set()
     for level, expected in ((0, set()), (1, {"handshake-failed"} | as_root)):
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -108,7 +109,7 @@ def test_level_1_tells_of_what_the_end_has_cut_off(cleat):
 
 
 def strangers(port, count):
-    """strangers are no clients: some send no TLS, and some leave."""
+    """strangers connect and make no handshake: some send no TLS, and some leave."""
     for number in range(count):
         with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as stranger:
             if number % 2:
@@ -133,7 +134,7 @@ def test_a_port_scanner_is_no_warning(cleat):
 
 
 def test_a_reason_has_a_few_lines_and_a_count(cleat):
-    """The first lines are whole; those of another reason come through; at the end, as after each
+    """The first lines are written, and so are lines with another reason. At the end, as after each
     minute, one line says how many are missing."""
     server = cleat("--log-burst", 3)
     for _ in range(20):

@@ -44,7 +44,8 @@ def scanner(port: int, server: Cleat) -> tuple[socket.socket, bool]:
 
 
 def client(port: int, server: Cleat) -> tuple[socket.socket, bool]:
-    """client is a connection that is served, with its upstream. True: it was not."""
+    """client is a connection that should be served, with its upstream. It gives True where it was
+    not."""
     made = TlsClient(port, handshake=False)
     made.socket.settimeout(2)
     try:

@@ -45,7 +45,8 @@ def test_a_proxy_header_that_nobody_asked_for_is_recognised(cleat, header):
 
 @pytest.mark.parametrize("proxy", [[], ["--proxy-proxy"]], ids=["plain", "proxy-proxy"])
 def test_a_health_check_is_no_warning(cleat, origin, proxy):
-    """It closes its connection. Had it reset it, the kernel might have dropped it unseen."""
+    """The health check closes its connection. A reset could reach the kernel before cleat accepts,
+    which would then never see the connection."""
     upstreams = origin()
     server = cleat(*proxy, backend=upstreams)
     socket.create_connection(("127.0.0.1", server.port), DEADLINE).close()

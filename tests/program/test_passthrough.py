@@ -161,7 +161,8 @@ def test_many_segments(server, size, name):
 
 
 def test_longer_than_a_record(server):
-    """Here only the upstream's TLS library limits it: OpenSSL, which takes two records and more."""
+    """cleat sets no limit of its own here: the upstream's TLS library does. OpenSSL takes a
+    ClientHello in two records and more."""
     with TlsClient(server.port, long_alpn(40_000), name=PASSED, handshake=False) as client:
         client.socket.sendall(client.client_hello())
         client.handshake()
@@ -169,7 +170,8 @@ def test_longer_than_a_record(server):
 
 
 def test_a_post_quantum_hello(server, post_quantum, can):
-    """In several segments. cleat's own side serves it beside the passthrough."""
+    """The ClientHello comes in several segments. Routes without passthrough serve such clients as
+    well."""
     if can["post-quantum group"] != "yes":
         pytest.skip(f"{can['TLS library']} has no post-quantum group")
     post_quantum(server.port)
@@ -528,7 +530,8 @@ def test_mistakes_are_named(certs, config, routes, wrong):
 
 
 def test_a_protocol_that_is_offered_and_not_agreed_on_is_passed_through(certs, config):
-    """The second route is not covered by the first: clients may offer h2 and agree on another."""
+    """The first route does not take all clients of the second: a client may offer h2 and agree on
+    another protocol."""
     text = f'alpn-protos = "http/1.1,h2"\npem-file = "{certs.ecdsa.pem}"\n' + upstream("/s")
     routes = frontend(route("app", 'alpn = "h2"'), route("app", 'alpn = "h2"', PASS))
     assert run("-t", "--config", config(text + routes)).returncode == 0

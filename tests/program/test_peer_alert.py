@@ -21,7 +21,7 @@ def test_a_client_that_does_not_trust_us(cleat, version):
 
 
 def test_an_alert_later_on(cleat, s_client):
-    """On an established connection, too, it is a failure of the client's."""
+    """An alert on an established connection is a failure of the client's, too."""
     server = cleat()
     with TlsClient(server.port) as client:
         client.exchange(b"x")

@@ -57,7 +57,8 @@ def opener_of(server):
 
 
 def openers_of_daemons():
-    """Those whose starter has ended. Other tests run openers beside this one."""
+    """openers_of_daemons are those whose starter has ended. Other tests run openers beside this
+    one."""
     found = set()
     for pid, parent in openers().items():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It ends just now.
@@ -338,7 +339,8 @@ def test_an_attacker_who_takes_no_answers_ends_the_opener_and_not_the_serving(se
 
 @contextlib.contextmanager
 def descriptors_under_way(count):
-    """Another program of root's has sent so many descriptors, and nobody has received them yet."""
+    """Another program of root's has sent this many descriptors, and no process has received them
+    yet."""
     sender, receiver = socket.socketpair()
     with sender, receiver:
         while count > 0:
@@ -362,7 +364,7 @@ def test_descriptors_of_another_program_of_roots_that_are_under_way(serve, site,
 
 
 def test_a_link_that_cleats_user_has_planted_leads_nowhere(serve, site, certs):
-    """The folder is named by root's configuration, but is nobody's to write."""
+    """Root's configuration names the folder, and the user nobody may write to it."""
     theirs = site.place / "theirs"
     theirs.mkdir()
     pem = theirs / "site.pem"

@@ -67,8 +67,8 @@ def test_a_port_below_1024(cleat):
 
 @pytest.fixture
 def their_folder():
-    """A folder of nobody's, as somebody may have given them one for the log, and a file of root's
-    that they would like to have."""
+    """A folder of the user nobody, such as an administrator makes for the log, and a file of root's
+    that this user must not get."""
     nobody = pwd.getpwnam("nobody")
     with program.open_folder() as path:
         precious = path / "precious"
@@ -121,8 +121,8 @@ def test_a_log_is_given_to_the_user_only_if_it_is_new(cleat, their_folder):
 
 
 def test_devices_stay_what_they_are(cleat, origin, certs, tmp_path):
-    """In the test's own folder, since a mistake would be the machine's: a node like /dev/null, and
-    the names of the standard descriptors."""
+    """A node like /dev/null, and the names of the standard descriptors. They are in the test's own
+    folder, because a mistake in /dev would damage the machine."""
     null = tmp_path / "null"
     os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     try:
@@ -144,7 +144,7 @@ def test_root_without_a_user_is_warned(cleat):
 
 
 def test_somebody_else_cannot(certs):
-    """A user who is not root cannot become another: an error, not a shrug."""
+    """A user who is not root cannot become another one: cleat must say so, and not go on."""
     with program.open_folder() as folder:
         pem = folder / "site.pem"
         pem.write_bytes(certs.ecdsa.pem.read_bytes())
@@ -155,7 +155,8 @@ def test_somebody_else_cannot(certs):
 
 
 def test_the_pid_file_goes_with_the_program(cleat, tmp_path):
-    """Its folder is root's, so that nobody may not remove it, and empties it instead."""
+    """The folder belongs to root, so the user nobody cannot remove the file, and empties it
+    instead."""
     pidfile = tmp_path / "pid"
     server = cleat("--user", "nobody", "--pidfile", pidfile)
     assert int(pidfile.read_text()) == server.pid
@@ -172,7 +173,8 @@ def test_a_pid_file_that_another_has_taken_over_stays(cleat, tmp_path):
 
 
 def test_a_pid_file_of_somebody_who_runs_is_seen_by_root(cleat, certs, tmp_path):
-    """The kernel shows what runs as nobody to those who may trace it, and its name to all."""
+    """The kernel shows the program's file of a process only to users who may trace it, and its name
+    to all."""
     pidfile = tmp_path / "pid"
     server = cleat("--user", "nobody", "--pidfile", pidfile)
     ran = program.run("-f", "[127.0.0.1]:0", "--pidfile", pidfile, certs.ecdsa.pem)

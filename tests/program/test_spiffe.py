@@ -30,7 +30,8 @@ def test_a_renewed_svid_and_a_rotated_bundle(cleat, certs, svid, tmp_path):
     cert, key, bundle = (tmp_path / f"svid{part}.pem" for part in ("", "_key", "_bundle"))
 
     def write(shown, *authorities):
-        """In spiffe-helper's order. Each of these writes can be seen alone."""
+        """The files are written in spiffe-helper's order. cleat may see each of these writes
+        alone."""
         cert.write_text(shown.cert.read_text())
         key.write_text(shown.key.read_text())
         bundle.write_text("".join(each.cert.read_text() for each in authorities))

@@ -308,7 +308,7 @@ def test_an_upstream_without_close_notify_is_no_clean_end(serve, origin, ca, goo
 
 
 def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, ca, good):
-    """Whatever cleat has taken from the upstream leaves before the end does."""
+    """cleat sends all bytes that it has taken from the upstream before it ends the connection."""
     whole = bytes(range(256)) * (1 << 14)
     server = serve(block(local(origin(over_tls(settings(good), cut(whole)))), ca=ca.cert))
     with TlsClient(server.port, receive_buffer=8192) as client:

@@ -140,7 +140,8 @@ def test_a_server_gets_no_more_connections_than_it_may_have(serve, origin):
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
 def test_connections_wait_in_line_where_every_server_is_full(serve, origin, tmp_path, kind):
-    """A UNIX socket has another line, for a full backlog: nobody waits in both."""
+    """Clients that wait for a UNIX socket with a full backlog have a line of their own: no client
+    waits in both."""
     one = origin(echo, path=tmp_path / "app.sock" if kind == "unix" else None)
     server = serve(upstream(limited(one)) + 'upstream = "app"\nadmin = "[127.0.0.1]:0"\n')
     line = {"upstream": "app", "server": one.address}

@@ -34,7 +34,7 @@ def cpu_quota():
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_auto_is_one_for_each_core(cleat, count):
-    """Of a machine that looks as if it had so many."""
+    """The test lets cleat use this many cores."""
     cores = sorted(os.sched_getaffinity(0))[:count]
     if len(cores) < count or cpu_quota() < count:
         pytest.skip(f"this machine has less than {count} cores")

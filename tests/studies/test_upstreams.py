@@ -63,7 +63,7 @@ def test_a_transaction_that_was_not_served_is_an_error(
 
 
 def test_a_server_that_has_ended_did_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its port is another program's by then."""
+    """Another program may have its port by then."""
     served = {"ok": 8, "failed": 0}
     assert middle(served, monkeypatch).load(8) == 0
     with pytest.raises(serve.Unable, match="program has ended"):
