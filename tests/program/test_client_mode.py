@@ -136,13 +136,8 @@ def test_a_client_ends_and_still_reads_its_answer(serve, origin, good, version):
 
 def test_a_server_ends_and_is_still_sent_to(serve, origin, good):
     heard = queue.Queue()
-
-    def end_first(end: TlsEnd) -> None:
-        end.send(b"goodbye")
-        end.close_notify()
-        heard.put(end.receive_to_end())
-
-    server = serve(local(origin(over_tls(settings(good), end_first))))
+    up = origin(over_tls(settings(good), noting_the_end(heard, saying("goodbye"))))
+    server = serve(local(up))
     with PlainClient(server.port) as client:
         assert client.receive_to_end() == b"goodbye"
         client.send(b"and more")

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 import logfmt
-from client_bytes import HOSTILE, hello_with_name
+from client_bytes import HOSTILE, hello_with_name, say
 from deadlines import DEADLINE, eventually
 from server_process import accepts
 from tls_client import TLS_1_2, TlsClient, only, refused
@@ -170,13 +170,7 @@ def test_a_reader_that_stalls_stops_no_traffic(cleat):
     port = server.port
     with server.more:  # The reader of the log waits for this.
         for _ in range(1500):
-            with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as stranger:
-                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
-                try:
-                    while stranger.recv(4096):
-                        pass
-                except ConnectionResetError:
-                    pass
+            say(port, b"GET / HTTP/1.1\r\n\r\n")
         with TlsClient(port) as client:
             assert client.exchange(b"still there") == b"still there"
     with TlsClient(port) as client:

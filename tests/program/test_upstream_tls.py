@@ -281,13 +281,8 @@ def test_a_client_ends_and_still_reads_its_answer(serve, origin, ca, good, versi
 
 def test_an_upstream_ends_and_is_still_sent_to(serve, origin, ca, good):
     heard = queue.Queue()
-
-    def end_first(end: TlsEnd) -> None:
-        end.send(b"goodbye")
-        end.close_notify()
-        heard.put(end.receive_to_end())
-
-    server = serve(block(local(origin(over_tls(settings(good), end_first))), ca=ca.cert))
+    up = origin(over_tls(settings(good), noting_the_end(heard, saying("goodbye"))))
+    server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         assert client.receive_to_end() == b"goodbye"
         client.send(b"and more")
@@ -321,12 +316,7 @@ def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, ca, good
 def test_an_upload_that_is_cut_after_the_answer_is_not_whole(serve, origin, ca, good):
     """The answer's end is out, and the upstream reads on."""
     ends = queue.Queue()
-
-    def answer_first(end: TlsEnd) -> None:
-        end.send(b"answer")
-        end.close_notify()
-
-    up = origin(over_tls(settings(good), noting_the_end(ends, answer_first)))
+    up = origin(over_tls(settings(good), noting_the_end(ends, saying("answer"))))
     server = serve(block(local(up), ca=ca.cert))
     with TlsClient(server.port) as client:
         assert client.receive_to_end() == b"answer"

@@ -6,6 +6,7 @@ import hashlib
 import pytest
 
 import proxy_header
+from client_authorities import ca, good, showing  # noqa: F401: the fixtures
 from proxy_header import parse_v2, receive_v1, receive_v2
 from tls_client import TLS_1_3, VERSIONS, TlsClient, only
 
@@ -62,6 +63,13 @@ def test_v2_over_ipv6(cleat, upstreams, ipv6):
         assert (header.source, header.destination) == addresses(client)
 
 
+def session_of(upstreams, client):
+    """The client's session, whose ticket comes with the upstream's first byte at the latest."""
+    upstreams.all[-1].send(b"x")
+    client.receive_exactly(1)
+    return client.tls.session
+
+
 @VERSIONS
 def test_v2_tells_what_tls_agreed(cleat, upstreams, can, version):
     server = cleat("--write-proxy-v2", "--alpn-protos", "h2,http/1.1", backend=upstreams)
@@ -89,9 +97,7 @@ def test_v2_tells_no_scheme_of_a_resumed_handshake(cleat, upstreams, version):
         first = header_of(upstreams, client)
         assert proxy_header.SSL_SIG_SCHEME in first.ssl
         assert first.tlvs[proxy_header.AUTHORITY] == b"localhost"
-        upstreams.all[-1].send(b"x")
-        client.receive_exactly(1)
-        session = client.tls.session
+        session = session_of(upstreams, client)
     with TlsClient(server.port, tls, session=session) as client:
         assert client.tls.session_reused
         again = header_of(upstreams, client)
@@ -137,22 +143,18 @@ def test_v2_less_is_told_on_request(cleat, upstreams):
 
 
 @VERSIONS
-def test_v2_tells_of_a_client_certificate(cleat, upstreams, certs, version):
-    ca = certs.authority("ca")
-    alice = certs.signed("good", ca, "/O=Example/CN=alice")
+def test_v2_tells_of_a_client_certificate(cleat, upstreams, ca, good, version):
     flags = ["--write-proxy-v2", "--client-verify", "optional", "--client-verify-ca", ca.cert]
     server = cleat(*flags, backend=upstreams)
 
-    tls = only(version, certificate=alice.pem)
+    tls = showing(good, version)
     with TlsClient(server.port, tls) as client:
         header = header_of(upstreams, client)
         shown = proxy_header.CLIENT_CERT_CONN | proxy_header.CLIENT_CERT_SESS
         assert header.client == proxy_header.CLIENT_SSL | shown
         assert header.verify == 0
         assert header.ssl[proxy_header.SSL_CN] == b"alice"
-        upstreams.all[-1].send(b"x")
-        client.receive_exactly(1)
-        session = client.tls.session
+        session = session_of(upstreams, client)
 
     # A session that is resumed has the certificate, though the connection has not seen it.
     with TlsClient(server.port, tls, session=session) as client:
@@ -168,20 +170,16 @@ def test_v2_tells_of_a_client_certificate(cleat, upstreams, certs, version):
 
 
 @VERSIONS
-def test_v2_takes_the_certificate_along(cleat, upstreams, certs, version):
-    ca = certs.authority("ca")
-    alice = certs.signed("good", ca, "/O=Example/CN=alice")
+def test_v2_takes_the_certificate_along(cleat, upstreams, ca, good, version):
     flags = ["--write-proxy-v2", "--proxy-client-cert", "--client-verify", "optional"]
     server = cleat(*flags, "--client-verify-ca", ca.cert, backend=upstreams)
-    pem = alice.cert.read_bytes()
+    pem = good.cert.read_bytes()
     pem = pem[pem.index(b"-----BEGIN") :].replace(b" CERTIFICATE", b" TRUSTED CERTIFICATE")
 
-    tls = only(version, certificate=alice.pem)
+    tls = showing(good, version)
     with TlsClient(server.port, tls) as client:
         assert header_of(upstreams, client).tlvs[proxy_header.CLIENT_CERT] == pem
-        upstreams.all[-1].send(b"x")
-        client.receive_exactly(1)
-        session = client.tls.session
+        session = session_of(upstreams, client)
     with TlsClient(server.port, tls, session=session) as client:
         assert client.tls.session_reused
         assert header_of(upstreams, client).tlvs[proxy_header.CLIENT_CERT] == pem
