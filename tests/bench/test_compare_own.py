@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compared import BINARIES, Compared, scenario, tiny
+from compared import Compared, scenario, tiny
 from conftest import Bench
 from http_handlers import http
+from served import BINARIES, needs_origin
 
-pytestmark = pytest.mark.skipif(
-    not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
-)
+pytestmark = needs_origin
 OWN = f"{BINARIES / 'cleat'} -f [127.0.0.1]:{{port}} -b {{origin}} --workers={{workers}} {{pem}}"
 
 
