@@ -113,7 +113,7 @@ plan_hash policy_hash(tls_plan const& plan) noexcept
 }
 
 // Equal for plans that serve alike.
-std::size_t hash_of(tls_plan const& plan) noexcept
+std::size_t serving_hash(tls_plan const& plan) noexcept
 {
     plan_hash made = policy_hash(plan);
     made.add(plan.clients.get());
@@ -166,7 +166,7 @@ std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& 
     }
     if (serves_alike(outer, made))
         return frontend;
-    std::size_t const hash = hash_of(made);
+    std::size_t const hash = serving_hash(made);
     auto const [first, last] = of_routes_.equal_range(hash);
     for (auto each = first; each != last; ++each)
         if (serves_alike(made_.plans[each->second], made))
