@@ -246,14 +246,15 @@ private:
         admin_.follow();
     }
 
+    // /readyz says so first: the log's line may be what somebody waits for.
     void drain()
     {
+        stop_reloading();
         std::chrono::seconds const timeout =
             *workers_.present().configuration->settings.shutdown_timeout;
         log().info("draining").add("timeout_s", timeout.count());
         draining_ = true;
         deadline_ = clock::now() + timeout;
-        stop_reloading();
         workers_.drain();
     }
 
