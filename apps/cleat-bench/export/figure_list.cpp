@@ -14,8 +14,8 @@ namespace {
 
 struct listed_figure
 {
-    std::string_view name; ///< With its unit, in the base units of Prometheus.
-    std::string_view help;
+    std::string name; ///< With its unit, in the base units of Prometheus.
+    std::string help;
     std::optional<double> value;
 };
 
@@ -35,7 +35,7 @@ std::vector<listed_figure> listed_figures_of(result const& found)
 {
     tally const& counts = found.counts;
     auto const number = [](std::uint64_t value) { return static_cast<double>(value); };
-    return {
+    std::vector<listed_figure> figures{
         {"measured_seconds", "Time in which transactions were meant to begin.",
          in_seconds(found.measured)},
         {"drain_seconds", "Time from there to the last end.", in_seconds(found.drain)},
@@ -51,21 +51,23 @@ std::vector<listed_figure> listed_figures_of(result const& found)
         {"failed", "Transactions that failed.", number(counts.failed())},
         {"handshakes_full", "Full handshakes.", number(counts.full)},
         {"handshakes_resumed", "Resumed handshakes.", number(counts.resumed)},
-        {"response_p50_seconds", "Response that half of all attempts reach.",
-         response_seconds(counts, 50)},
-        {"response_p90_seconds", "Response that 90 % of all attempts reach.",
-         response_seconds(counts, 90)},
-        {"response_p99_seconds", "Response that 99 % of all attempts reach.",
-         response_seconds(counts, 99)},
-        {"response_p99_9_seconds", "Response that 99.9 % of all attempts reach.",
-         response_seconds(counts, 99.9)},
-        {"generator_cpu_seconds", "CPU of the generator for a transaction.",
-         each_seconds(counts.cpu, counts.ok)},
-        {"server_cpu_seconds", "CPU of the server for a transaction.",
-         found.server ? each_seconds(found.server->cpu, counts.ok) : std::nullopt},
-        {"server_cores", "Cores that the server kept busy in the measured time.",
-         found.server ? std::optional{found.server->cores} : std::nullopt},
     };
+    for (percentile_level const& each : percentile_levels)
+        figures.push_back(
+            {fmt::format("response_{}_seconds", each.name),
+             fmt::format("Response that {:g} % of all attempts reach.", each.level),
+             response_seconds(counts, each.level)});
+    figures.insert(
+        figures.end(),
+        {
+            {"generator_cpu_seconds", "CPU of the generator for a transaction.",
+             each_seconds(counts.cpu, counts.ok)},
+            {"server_cpu_seconds", "CPU of the server for a transaction.",
+             found.server ? each_seconds(found.server->cpu, counts.ok) : std::nullopt},
+            {"server_cores", "Cores that the server kept busy in the measured time.",
+             found.server ? std::optional{found.server->cores} : std::nullopt},
+        });
+    return figures;
 }
 
 // A field with a comma, a quote or a line break is quoted (RFC 4180).

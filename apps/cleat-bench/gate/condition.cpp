@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -28,19 +27,22 @@ struct gated
     std::string_view name;
     gated_figure figure;
     quantity kind;
+    double level = 0;
 };
 
-constexpr std::array<gated, 9> gated_figures{{
-    {"p50", gated_figure::p50, quantity::time},
-    {"p90", gated_figure::p90, quantity::time},
-    {"p99", gated_figure::p99, quantity::time},
-    {"p99.9", gated_figure::p99_9, quantity::time},
-    {"max", gated_figure::max, quantity::time},
-    {"mean", gated_figure::mean, quantity::time},
-    {"failed", gated_figure::failed, quantity::part},
-    {"resumed", gated_figure::resumed, quantity::part},
-    {"rate", gated_figure::rate, quantity::rate},
-}};
+std::vector<gated> gated_figures()
+{
+    std::vector<gated> found;
+    for (percentile_level const& each : percentile_levels)
+        found.push_back({each.word, gated_figure::percentile, quantity::time, each.level});
+    found.insert(
+        found.end(), {{"max", gated_figure::percentile, quantity::time, 100},
+                      {"mean", gated_figure::mean, quantity::time},
+                      {"failed", gated_figure::failed, quantity::part},
+                      {"resumed", gated_figure::resumed, quantity::part},
+                      {"rate", gated_figure::rate, quantity::rate}});
+    return found;
+}
 
 // 50ms, 0.1% or 500/s, as the figure wants it.
 std::optional<double> limit_of(std::string_view text, quantity kind)
@@ -74,10 +76,11 @@ condition parse_one(std::string_view text)
     std::string_view const words = one.text;
     std::size_t const sign = words.find_first_of("<>");
     std::string_view const name = trimmed(words.substr(0, std::min(sign, words.size())));
-    auto const known = std::ranges::find(gated_figures, name, &gated::name);
-    if (sign == std::string_view::npos || known == gated_figures.end()) {
+    std::vector<gated> const figures = gated_figures();
+    auto const known = std::ranges::find(figures, name, &gated::name);
+    if (sign == std::string_view::npos || known == figures.end()) {
         std::vector<std::string_view> names;
-        for (gated const& each : gated_figures)
+        for (gated const& each : figures)
             names.push_back(each.name);
         refuse_usage(fmt::format(
             "--fail-if '{}': write FIGURE > LIMIT or FIGURE < LIMIT, like p99 > 50ms; figures are "
@@ -85,6 +88,7 @@ condition parse_one(std::string_view text)
             one.text, fmt::join(names, ", ")));
     }
     one.figure = known->figure;
+    one.level = known->level;
     one.above = words[sign] == '>';
     std::string_view rest = words.substr(sign + 1);
     one.or_equal = rest.starts_with('=');
@@ -109,20 +113,12 @@ std::optional<double> part_of(std::uint64_t part, std::uint64_t whole)
                       : std::optional{static_cast<double>(part) / static_cast<double>(whole)};
 }
 
-std::optional<double> gated_value(gated_figure figure, result const& found)
+std::optional<double> gated_value(condition const& one, result const& found)
 {
     tally const& counts = found.counts;
-    switch (figure) {
-    case gated_figure::p50:
-        return as_number(counts.response_percentile(50));
-    case gated_figure::p90:
-        return as_number(counts.response_percentile(90));
-    case gated_figure::p99:
-        return as_number(counts.response_percentile(99));
-    case gated_figure::p99_9:
-        return as_number(counts.response_percentile(99.9));
-    case gated_figure::max:
-        return as_number(counts.response_percentile(100));
+    switch (one.figure) {
+    case gated_figure::percentile:
+        return as_number(counts.response_percentile(one.level));
     case gated_figure::mean:
         return counts.ok == 0 ? std::nullopt : std::optional{counts.response.mean()};
     case gated_figure::failed:
@@ -156,7 +152,7 @@ std::vector<condition> parse_conditions(std::string const& text)
 
 judgement judge_condition(condition const& one, result const& found)
 {
-    std::optional<double> const value = gated_value(one.figure, found);
+    std::optional<double> const value = gated_value(one, found);
     if (!value) {
         // A percentile of failures is beyond every time. A part of nothing meets no limit.
         std::string why =

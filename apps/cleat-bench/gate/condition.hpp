@@ -14,22 +14,19 @@ namespace cleat::bench {
 /// gated_figure is a figure of a result that a condition can be about.
 enum class gated_figure : std::uint8_t
 {
-    p50, ///< ns of response, of all attempts, like the next ones.
-    p90,
-    p99,
-    p99_9,
-    max,
-    mean,    ///< ns of the responses that were ok.
-    failed,  ///< Part of all attempts.
-    resumed, ///< Part of all handshakes.
-    rate     ///< Transactions that were ok, per second.
+    percentile, ///< ns of response, of all attempts.
+    mean,       ///< ns of the responses that were ok.
+    failed,     ///< Part of all attempts.
+    resumed,    ///< Part of all handshakes.
+    rate        ///< Transactions that were ok, per second.
 };
 
 /// condition fails a run where its figure is above its limit, or below it.
 struct condition
 {
     std::string text; ///< As it was written.
-    gated_figure figure = gated_figure::p99;
+    gated_figure figure = gated_figure::percentile;
+    double level = 0; ///< Of a percentile.
     bool above = true;
     bool or_equal = false;
     double limit = 0; ///< In ns, as a part, or per second.

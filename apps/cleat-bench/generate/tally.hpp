@@ -6,6 +6,7 @@
 #include "generate/histogram.hpp"
 #include "generate/outcome.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,22 @@ struct latency : histogram
 {
     latency() : histogram{latency_max, 3} {}
 };
+
+/// percentile_level is a percentile of which results have a figure.
+struct percentile_level
+{
+    std::string_view name; ///< In documents and metrics.
+    std::string_view word; ///< In conditions and for people.
+    double level;
+};
+
+/// percentile_levels are those of every document, table and condition.
+inline constexpr std::array<percentile_level, 4> percentile_levels{{
+    {"p50", "p50", 50},
+    {"p90", "p90", 90},
+    {"p99", "p99", 99},
+    {"p99_9", "p99.9", 99.9},
+}};
 
 /// agreement is what a number of handshakes agreed on.
 struct agreement

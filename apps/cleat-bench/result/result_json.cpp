@@ -60,10 +60,9 @@ namespace {
 // rank. `max_ns` stays that of the answers.
 json::object response_json(tally const& counts, json::object found)
 {
-    for (auto const& [name, level] :
-         {std::pair{"p50_ns", 50.0}, {"p90_ns", 90.0}, {"p99_ns", 99.0}, {"p99_9_ns", 99.9}}) {
-        auto const value = counts.response_percentile(level);
-        found[name] = value ? json::value(*value) : json::value(nullptr);
+    for (percentile_level const& each : percentile_levels) {
+        auto const value = counts.response_percentile(each.level);
+        found[fmt::format("{}_ns", each.name)] = value ? json::value(*value) : json::value(nullptr);
     }
     found["of"] = counts.attempts;
     return found;
@@ -72,19 +71,15 @@ json::object response_json(tally const& counts, json::object found)
 json::object latency_json(latency const& times)
 {
     histogram::totals const exact = times.exact();
-    return {
-        {"count", times.count()},
-        {"min_ns", times.min()},
-        {"mean_ns", times.mean()},
-        {"p50_ns", times.percentile(50)},
-        {"p90_ns", times.percentile(90)},
-        {"p99_ns", times.percentile(99)},
-        {"p99_9_ns", times.percentile(99.9)},
-        {"max_ns", times.max()},
-        {"beyond_max", exact.beyond_max},
-        {"sum_ns", json::array{exact.sum_high, exact.sum_low}},
-        {"hdr", to_log(times)},
-    };
+    json::object found{
+        {"count", times.count()}, {"min_ns", times.min()}, {"mean_ns", times.mean()}};
+    for (percentile_level const& each : percentile_levels)
+        found[fmt::format("{}_ns", each.name)] = times.percentile(each.level);
+    found["max_ns"] = times.max();
+    found["beyond_max"] = exact.beyond_max;
+    found["sum_ns"] = json::array{exact.sum_high, exact.sum_low};
+    found["hdr"] = to_log(times);
+    return found;
 }
 
 json::object tally_json(tally const& counts)
