@@ -277,7 +277,6 @@ constexpr places backend_and_upstream{.global = true, .upstream = true, .flag = 
 constexpr places server_only{.server = true};
 constexpr places route_only{.route = true};
 constexpr places allow_only{.allow = true};
-constexpr places flag_only{.flag = true};
 
 constexpr std::int64_t day = 86'400;
 constexpr std::int64_t connections_highest = 10'000'000;

@@ -27,13 +27,12 @@ net::task<> pass_through(
     log.passthrough_begins(hello.reader.facts().server_name, hello.reader.message());
     config const& settings = frontend.service.configuration().settings;
     plain_client client{std::move(accepted)};
+    destination to = destination_of(frontend, &route, peer, proxy_header);
+    upstream_choice& choice = to.choice;
     std::span<std::byte const> const first = first_bytes_of_passthrough(
-        announcement_of(frontend, &route), client.socket, peer, proxy_header,
-        hello.reader.facts().server_name, hello.bytes.front());
+        to.rule, client.socket, peer, proxy_header, hello.reader.facts().server_name,
+        hello.bytes.front());
     log.traffic().add_up(hello.bytes.size());
-    upstream_choice choice{
-        frontend.service.upstream(route.upstream),
-        client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
     result<upstream_side> connected =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!connected) {
