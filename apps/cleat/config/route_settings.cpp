@@ -118,11 +118,12 @@ std::vector<own_certificates> own_certificates_of(config const& settings)
 {
     std::vector<own_certificates> found;
     for (frontend_config const& each : settings.frontends)
-        if (!each.pem_files.empty())
+        if (!each.pem_files.empty() && !takes_plaintext(settings, each))
             found.push_back({&each.pem_files, each.uses_global_certs()});
     for (frontend_config const& each : settings.frontends)
         for (route_config const& route : each.routes)
-            if (route.settings != nullptr && !route.settings->own.pem_files.empty())
+            if (route.settings != nullptr && !route.settings->own.pem_files.empty() &&
+                !takes_plaintext(settings, each))
                 found.push_back({&route.settings->own.pem_files, false});
     return found;
 }

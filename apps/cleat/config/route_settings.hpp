@@ -39,7 +39,8 @@ struct own_certificates
 };
 
 /// own_certificates_of are the frontends with certificates of their own, and behind them such
-/// routes, in the order of tls_scopes_of. The settings outlive it.
+/// routes, in the order of tls_scopes_of, without those in plaintext: their certificates are a
+/// mistake, and are not loaded. The settings outlive it.
 [[nodiscard]] std::vector<own_certificates> own_certificates_of(config const& settings);
 
 /// announcement_rule is what an upstream gets about the client.

@@ -233,6 +233,17 @@ TEST_CASE("an upstream is found by its name, with the ways in which its clients 
     CHECK_FALSE(index.sends_header("x"));
 }
 
+TEST_CASE("a frontend in plaintext has no certificates of its own to load")
+{
+    checked_settings const made = checked(
+        {"sni = a.test pem-file = second"}, "frontend = { port = 2 pem-file = third }",
+        "client = on pem-file = first");
+    CHECK_FALSE(made.problems.empty());
+    std::vector<own_certificates> const own = own_certificates_of(made.settings);
+    REQUIRE(own.size() == 1);
+    CHECK(*own[0].files->front().cert == "third");
+}
+
 TEST_CASE("the files of routes are among all files")
 {
     config const c = accepted(
