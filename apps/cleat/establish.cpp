@@ -23,7 +23,7 @@ net::task<bool> establish(
     }
     error_code refused;
     if (has_kept_route(frontend, settings, engine, peer, proxy_header)) {
-        refused = admit(policy_of(frontend, settings).clients, client, log);
+        refused = admit(policy_of(frontend, settings).plan->clients.get(), client, log);
     } else {
         refused = error::client_hello_changed;
         log.refused_by_route(refused, engine.info().server_name, {}, &engine);

@@ -12,7 +12,6 @@
 namespace cleat::app {
 
 class worker_service;
-struct client_check;
 struct frontend_connections;
 class worker_upstream;
 struct frontend_plan;
@@ -24,7 +23,6 @@ struct tls_policy
 {
     tls::context const* context = nullptr;
     tls_plan const* plan = nullptr;
-    client_check const* clients = nullptr; ///< Null: no client shows a certificate.
 };
 
 /// frontend_socket is one address of a frontend, in one configuration. It belongs to its worker's

@@ -42,7 +42,7 @@ worker_service::worker_service(
     auto contexts = std::make_shared<worker_contexts>();
     for (tls_plan const& plan : configuration.tls) {
         contexts->push_back(new_context(plan, certificates, before));
-        policies_.push_back({&contexts->back(), &plan, plan.clients.get()});
+        policies_.push_back({&contexts->back(), &plan});
     }
     contexts_ = std::move(contexts);
     clients_ = new_client_table(configuration.limits);
