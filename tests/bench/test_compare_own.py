@@ -68,6 +68,18 @@ def test_a_server_of_the_users_own_that_has_its_own_number_of_workers(bench, wor
     assert found.server("mine")["left_out"].startswith("left out: its command has no {workers}")
 
 
+def test_a_server_that_ends_in_a_round_has_no_cpu_time(bench):
+    """The time of its process is gone, and what is left would flatter it."""
+    found = Compared(
+        bench, "--start", f"mine=/usr/bin/timeout --signal KILL 2 {OWN}", "--rounds", 1,
+        "--scenario", tiny(bench.folder, transactions=200, rate=50),
+    )  # fmt: skip
+    (complaint,) = found.server("mine")["complaints"]
+    assert complaint.endswith("while it was measured")
+    (figures,) = found.server("mine")["rounds"]
+    assert figures["cpu_ns"] is None and "server" not in figures["load"]
+
+
 def test_a_server_of_the_users_own_that_does_not_start(bench):
     found = Compared(
         bench, "--start", "mine=/bin/sh -c 'echo cannot serve {port} {pem}; exit 5'", "--rounds",

@@ -391,8 +391,11 @@ private:
         server.command = running.command;
         server.config = running.config;
         round_figures figures = measure(load, running, cores_.clients.size(), stop_);
-        if (std::optional<std::string> const end = end_of(running))
+        if (std::optional<std::string> const end = end_of(running)) {
             server.complaints.push_back(fmt::format("{}: it {} while it was measured", turn, *end));
+            figures[metric::cpu].reset(); // The time of a process goes with it.
+            figures.load.server.reset();
+        }
         if (origin_ended(server, turn))
             return std::nullopt;
         if (load.scenario.kind != activity::idle && figures.load.counts.ok == 0)
