@@ -6,6 +6,7 @@ import re
 import signal
 import statistics
 import threading
+import xml.etree.ElementTree as xml
 
 from conftest import code_of
 from deadlines import eventually
@@ -180,5 +181,9 @@ def test_what_a_worker_may_not_open_is_a_failure(bench, server):
 
 @pytest.mark.parametrize("condition", ["p99 > 1h", "failed > 0%"])
 def test_no_condition_judges_a_load_that_the_generator_limited(bench, server, condition):
-    bench.load("-r", 100, "-d", "1s", "--in-flight", 1, "--no-preflight", "--fail-if", condition,
-               server(http(delay=0.5)).address, code=4)
+    found = bench.load("-r", 100, "-d", "1s", "--in-flight", 1, "--no-preflight", "--fail-if",
+                       condition, "--junit", "j.xml", server(http(delay=0.5)).address, code=4)
+    said = "the generator was late: it was too busy for this rate"
+    assert f"FAILED: {said}" in found["text"]
+    (failure, *_) = xml.parse(bench.folder / "j.xml").getroot().iter("failure")
+    assert failure.attrib["message"] == said

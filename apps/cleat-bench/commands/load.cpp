@@ -221,9 +221,17 @@ result run_in_view(load_request const& request)
 
 namespace {
 
+// The figures of such a load are its generator's, not the server's.
+bool is_generator_limited(result const& found)
+{
+    return found.rate_asked && found.verdict.client_limited();
+}
+
 std::vector<judgement> judge_gate(load_gate const& gate, result const& found)
 {
     std::vector<judgement> judged;
+    if (is_generator_limited(found) && (!gate.conditions.empty() || gate.baseline))
+        judged.push_back({"the generator was late", "too busy for this rate", true});
     for (condition const& each : gate.conditions)
         judged.push_back(judge_condition(each, found));
     if (gate.baseline)
@@ -259,7 +267,7 @@ int load(load_request const& request)
         return 130;
     if (found.counts.ok == 0)
         return 1;
-    if (found.rate_asked && found.verdict.client_limited())
+    if (is_generator_limited(found))
         return generator_limited;
     return std::ranges::any_of(judged, &judgement::failed) ? gate_failed : 0;
 }
