@@ -101,12 +101,12 @@ def failed_handshakes(server):
     return admin_of(server).metrics().sum("cleat_upstream_handshakes_failed_total")
 
 
-def test_one_that_ends_after_its_time_is_no_failed_handshake(serve, certs, origin):
+def test_one_whose_time_is_over_ends_with_close_notify_and_has_not_failed(serve, certs, origin):
     ends = queue.Queue()
     behind = origin(over_tls(settings(certs.ecdsa), noting_the_end(ends)))
     lines = [*TLS, "preconnect-time = 1"]
     server = serve(block(behind.address, count=1, lines=lines) + ADMIN)
-    ends.get(timeout=DEADLINE)
+    assert ends.get(timeout=DEADLINE) == b""
     assert failed_handshakes(server) == 0
 
 

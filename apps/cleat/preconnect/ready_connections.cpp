@@ -63,8 +63,10 @@ public:
     {
         if (is_ready_)
             upstream_.count(server_, server_count::ready_ended);
-        if (addresses_ != nullptr)
+        if (addresses_ != nullptr) {
+            send_close_notify();
             addresses_->release();
+        }
         std::erase(owner_.places_[server_].all, this);
         owner_.look();
     }
@@ -167,6 +169,14 @@ private:
         if (bytes != 0)
             return idle_end::spoke_first;
         return ended ? std::optional{idle_end::closed} : std::nullopt;
+    }
+
+    // A server that has broken the connection has no use for it.
+    void send_close_notify() noexcept
+    {
+        error_code broken;
+        if (is_ready_ && tls_)
+            static_cast<void>(tls_->close_send(broken));
     }
 
     ready_connections& owner_;
