@@ -246,10 +246,9 @@ private:
         admin_.follow();
     }
 
-    // /readyz says so first: the log's line may be what somebody waits for.
     void drain()
     {
-        stop_reloading();
+        stop_reloading(); // And turns /readyz, before the log's line.
         std::chrono::seconds const timeout =
             *workers_.present().configuration->settings.shutdown_timeout;
         log().info("draining").add("timeout_s", timeout.count());
