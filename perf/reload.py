@@ -30,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from certificates import Issuer, make_certificates
@@ -62,17 +63,20 @@ def arguments() -> argparse.Namespace:
 
 class Site:
     """A cleat with a worker for each of its cores, its upstream, and its files, which can be
-    broken. This process and its clients run on the other cores, as far as there are any."""
+    broken. This process and its clients run on the other cores, as far as there are any.
+    `processes` ends all of them."""
 
     def __init__(
-        self, cleat: Path, folder: Path, certificates: int, own_cores: set[int]
-    ) -> None:
-        self.folder = folder
+        self, cleat: Path, folder: Path, certificates: int, own_cores: set[int],
+        processes: ExitStack,
+    ) -> None:  # fmt: skip
+        self.folder, self.processes = folder, processes
         self.pems = folder / f"pems-{certificates}"
         make_certificates(self.pems, max(certificates, 2), Issuer())
         others = ALL_CORES - own_cores or own_cores
         os.sched_setaffinity(0, others)
-        self.origin = Process([str(BIN / "perf-origin")], others, folder / "origin.log")
+        origin = Process([str(BIN / "perf-origin")], others, folder / "origin.log")
+        self.origin = processes.enter_context(origin)
         self.port = free_port()
         self.config = folder / "cleat.conf"
         self.pem = folder / "site.pem"
@@ -88,6 +92,7 @@ class Site:
         self.config.write_text(self.text)
         command = [str(cleat), "--config", str(self.config)]
         self.cleat = Process(command, own_cores, folder / "cleat.log")
+        processes.enter_context(self.cleat)
         self.pid = self.cleat.child.pid
         until = time.monotonic() + 60
         while not self.connects():
@@ -107,7 +112,13 @@ class Site:
         """reload_without_end asks for a reload every ten milliseconds. It is a process that starts
         no other: to load `cleat reload` takes as much of a CPU as the reload itself."""
         loop = 'while kill -HUP "$0"; do read -t 0.01; done'
-        return subprocess.Popen(["bash", "-c", loop, str(self.pid)], stdin=subprocess.PIPE)
+        return self.start(["bash", "-c", loop, str(self.pid)], stdin=subprocess.PIPE)
+
+    def start(self, command: list, **options: object) -> subprocess.Popen:
+        child = subprocess.Popen(command, **options)
+        self.processes.callback(child.wait)
+        self.processes.callback(child.kill)  # The last is the first.
+        return child
 
     def reloads(self) -> int:
         return (self.folder / "cleat.log").read_text().count("event=reloaded")
@@ -121,14 +132,10 @@ class Site:
         return settings.wrap_socket(raw, server_hostname="site-0.example")
 
     def load(self, out: Path, *words: object) -> subprocess.Popen:
+        out.unlink(missing_ok=True)  # A load that fails must not leave an earlier one's result.
         command = [BIN / "cleat-bench", "load", f"https://127.0.0.1:{self.port}", "--json", out]
-        return subprocess.Popen([*map(str, [*command, *words])], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
-
-    def stop(self) -> None:
-        self.cleat.child.send_signal(signal.SIGINT)
-        self.cleat.stop()
-        self.origin.stop()
+        command = [*map(str, [*command, *words])]
+        return self.start(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def ask(client: ssl.SSLSocket) -> None:
@@ -186,7 +193,11 @@ def memory_bytes(pid: int) -> int:
 
 def storm(options: argparse.Namespace, scratch: Path) -> dict:
     """The first part."""
-    site = Site(options.cleat, scratch, 1, ALL_CORES)
+    with ExitStack() as processes:
+        return storm_of(Site(options.cleat, scratch, 1, ALL_CORES, processes), options, scratch)
+
+
+def storm_of(site: Site, options: argparse.Namespace, scratch: Path) -> dict:
     out = [scratch / "handshakes.json", scratch / "downloads.json"]
     idle = [site.client() for _ in range(IDLE)]
     for each in idle:
@@ -204,7 +215,6 @@ def storm(options: argparse.Namespace, scratch: Path) -> dict:
     # The heap of a busy process grows in steps. Without other work a loss for each reload shows.
     quiet = reload_again_and_again(site, options.reloads)
     found["quiet_memory_slope_bytes"] = quiet["memory_slope_bytes"]
-    site.stop()
     handshakes, downloads = (json.loads(each.read_text()) for each in out)
     # The end of the loads leaves transactions unfinished.
     failures = [
@@ -288,14 +298,14 @@ def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Pat
 
 def latencies(options: argparse.Namespace, certificates: int, scratch: Path) -> list[dict]:
     """The second part."""
-    site = Site(options.cleat, scratch, certificates, {max(ALL_CORES)})
     rounds = []
-    for number in range(options.rounds):
-        kinds = (False, True) if number % 2 == 0 else (True, False)
-        found = {kind: window(site, options, kind, scratch / "window.json") for kind in kinds}
-        rounds.append({"certificates": certificates, "without": found[False],
-                       "during": found[True]})
-    site.stop()
+    with ExitStack() as processes:
+        site = Site(options.cleat, scratch, certificates, {max(ALL_CORES)}, processes)
+        for number in range(options.rounds):
+            kinds = (False, True) if number % 2 == 0 else (True, False)
+            found = {kind: window(site, options, kind, scratch / "window.json") for kind in kinds}
+            rounds.append({"certificates": certificates, "without": found[False],
+                           "during": found[True]})
     return rounds
 
 
