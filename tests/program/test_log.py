@@ -117,12 +117,18 @@ def strangers(port, count):
             else:
                 with TlsClient(port, handshake=False) as client:
                     client.socket.sendall(client.client_hello()[:20])
-            stranger.shutdown(socket.SHUT_WR)
-            try:
-                while stranger.recv(4096):
-                    pass
-            except ConnectionResetError:
-                pass
+                    end_and_wait(client.socket)
+            end_and_wait(stranger)
+
+
+def end_and_wait(stranger):
+    """end_and_wait returns when cleat has ended the connection, too."""
+    stranger.shutdown(socket.SHUT_WR)
+    try:
+        while stranger.recv(4096):
+            pass
+    except ConnectionResetError:
+        pass
 
 
 def test_a_port_scanner_is_no_warning(cleat):
