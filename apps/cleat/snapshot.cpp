@@ -131,7 +131,10 @@ public:
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
         , upstreams_{made_, settings_, before.configuration, certificates_.files(), problems_}
         , admissions_{settings_, problems_, root_files}
-        , tls_{made_, before.configuration, problems_, certificates_, root_files}
+        , tls_{
+              {settings_, made_.tls, made_.ends, made_.crl_ends, made_.tickets,
+               before.configuration == nullptr ? nullptr : &before.configuration->tls},
+              problems_, certificates_, root_files}
         , root_files_{root_files}
     {
     }

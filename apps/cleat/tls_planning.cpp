@@ -124,19 +124,18 @@ std::size_t serving_hash(tls_plan const& plan) noexcept
 } // namespace
 
 tls_planning::tls_planning(
-    snapshot& made, snapshot const* before, problem_list& problems,
-    certificate_loading& certificates, opener const& root_files)
+    planned_tls const& made, problem_list& problems, certificate_loading& certificates,
+    opener const& root_files)
     : made_{made}
-    , before_{before}
     , settings_{made.settings}
     , problems_{problems}
     , certificates_{certificates}
     , client_rules_{settings_, problems, root_files}
     , root_files_{root_files}
 {
-    if (before_ != nullptr)
-        for (std::size_t i = 0; i < before_->tls.size(); ++i)
-            if (tls_plan const& each = before_->tls[i]; each.certificates != nullptr)
+    if (made_.before != nullptr)
+        for (std::size_t i = 0; i < made_.before->size(); ++i)
+            if (tls_plan const& each = (*made_.before)[i]; each.certificates != nullptr)
                 of_before_.emplace(policy_hash(each).value(), i);
 }
 
@@ -149,13 +148,13 @@ void tls_planning::add(std::string const& name, frontend_config const& frontend)
 
 void tls_planning::add_unused(std::string const& name)
 {
-    tls_plan& made = made_.tls.emplace_back(tls_plan{.frontend = name});
+    tls_plan& made = made_.plans.emplace_back(tls_plan{.frontend = name});
     made.spec.role = tls::role::client; // It needs no certificate.
 }
 
 std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& route)
 {
-    tls_plan const& outer = made_.tls[frontend];
+    tls_plan const& outer = made_.plans[frontend];
     tls_scope const scope{settings_.frontends[frontend], route};
     tls_plan made = plan(outer.frontend, scope);
     bool const has_own = !route.settings->own.pem_files.empty();
@@ -170,7 +169,7 @@ std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& 
     std::size_t const hash = serving_hash(made);
     auto const [first, last] = of_routes_.equal_range(hash);
     for (auto each = first; each != last; ++each)
-        if (serves_alike(made_.tls[each->second], made))
+        if (serves_alike(made_.plans[each->second], made))
             return each->second;
     if (!has_own) {
         made.spec.certificates = outer.spec.certificates;
@@ -179,8 +178,8 @@ std::size_t tls_planning::find_or_add(std::size_t frontend, route_config const& 
     }
     scopes_.push_back(scope);
     append(scope, std::move(made));
-    of_routes_.emplace(hash, made_.tls.size() - 1);
-    return made_.tls.size() - 1;
+    of_routes_.emplace(hash, made_.plans.size() - 1);
+    return made_.plans.size() - 1;
 }
 
 // Without certificates.
@@ -207,7 +206,7 @@ void tls_planning::append(tls_scope const& scope, tls_plan p)
     } else {
         try_out(scope, p);
     }
-    made_.tls.push_back(std::move(p));
+    made_.plans.push_back(std::move(p));
 }
 
 // The scope that a tls_plan was made of.
@@ -259,11 +258,11 @@ void tls_planning::try_out(tls_scope const& l, tls_plan const& p)
 // types of keys.
 std::optional<std::size_t> tls_planning::find_same_contexts(tls_plan const& p) const
 {
-    if (before_ == nullptr || problems_.has_errors())
+    if (made_.before == nullptr || problems_.has_errors())
         return {};
     auto const [first, last] = of_before_.equal_range(policy_hash(p).value());
     for (auto each = first; each != last; ++each) {
-        tls_plan const& plan = before_->tls[each->second];
+        tls_plan const& plan = (*made_.before)[each->second];
         if (plan.frontend == p.frontend && is_same_policy(plan.spec, p.spec) &&
             p.certificates->can_follow(*plan.certificates))
             return each->second;
@@ -278,8 +277,8 @@ void tls_planning::prove_changed()
     if (problems_.has_errors() || !certificates_.catalog().changes)
         return;
     std::size_t left = limits::certificates_proved_max;
-    for (std::size_t i = 0; i < made_.tls.size(); ++i) {
-        tls_plan const& plan = made_.tls[i];
+    for (std::size_t i = 0; i < made_.plans.size(); ++i) {
+        tls_plan const& plan = made_.plans[i];
         std::optional<tls::certificate_proof> proof;
         for (catalog_changes::entry const& each : certificates_.catalog().changes->entries) {
             if (plan.certificates == nullptr || !plan.certificates->serves(*each.set) || left == 0)

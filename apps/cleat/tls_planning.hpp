@@ -6,8 +6,8 @@
 #include "client_rules/client_rules_loading.hpp"
 #include "config/problem_list.hpp"
 #include "config/tls_scope.hpp"
+#include "expiry.hpp"
 #include "privileged/opener.hpp"
-#include "snapshot.hpp"
 #include "tls_plan.hpp"
 
 #include <cleat/tls/context.hpp>
@@ -15,6 +15,8 @@
 #include <cleat/tls/store/certificate_proof.hpp>
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,16 +26,25 @@
 
 namespace cleat::app {
 
-/// tls_planning makes the plans of a snapshot, and finds when certificates and CRLs end. The
-/// snapshot has its settings already, and from the first plan on its tickets. `before` is the one
-/// that it follows, or null. A setting that cannot be used is an error in `problems`.
+/// planned_tls is the part of a snapshot that is planned, and what it needs.
+struct planned_tls
+{
+    config const& settings;
+    std::vector<tls_plan>& plans;
+    std::map<std::string, certificate_ending>& ends; ///< By origin, without those of a catalog.
+    std::vector<crl_ending>& crl_ends;               ///< Those of clients' authorities.
+    std::shared_ptr<tls::ticket_secret const> const& tickets; ///< Set before the first plan.
+    std::vector<tls_plan> const* before; ///< The configuration's that this one follows, or null.
+};
+
+/// tls_planning makes the plans. A setting that cannot be used is an error in `problems`.
 /// root_files opens what this process may not. All that it is made with outlives it.
 class tls_planning
 {
 public:
     tls_planning(
-        snapshot& made, snapshot const* before, problem_list& problems,
-        certificate_loading& certificates, opener const& root_files);
+        planned_tls const& made, problem_list& problems, certificate_loading& certificates,
+        opener const& root_files);
 
     /// add is for a frontend, by its name; add_unused for one that takes plaintext. Call one of
     /// them for each frontend, in their order.
@@ -64,8 +75,7 @@ private:
     void report_warnings(tls_scope const& scope, tls::context const& context);
     void report_mistakes(tls_scope const& scope, std::vector<std::string> const& mistakes);
 
-    snapshot& made_;
-    snapshot const* before_;
+    planned_tls made_;
     config const& settings_;
     problem_list& problems_;
     certificate_loading& certificates_;
