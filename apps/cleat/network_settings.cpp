@@ -216,7 +216,7 @@ private:
         dns_answer answer = find_host(question, has_name);
         bool const is_kept = answer.targets.empty() && has_name && keep(question, answer);
         lookup_report const said{
-            where, key, fmt::format("host {}", host.host), answer.failure,
+            where, key, fmt::format("host {}", host.host),
             "Check the name, or give the address itself."};
         if (!report(said, answer, is_kept, is_optional_ && has_name))
             return;
@@ -266,7 +266,6 @@ private:
         location const& where;
         std::string const& key;
         std::string name;
-        std::string const& failure;
         char const* cure;
     };
 
@@ -277,18 +276,18 @@ private:
         if (is_missing && !is_optional)
             problems_.error(
                 said.where, said.key,
-                fmt::format("cannot find the {}: {}", said.name, said.failure), said.cure);
+                fmt::format("cannot find the {}: {}", said.name, answer.failure), said.cure);
         else if (is_kept)
             problems_.warning(
                 said.where, said.key,
                 fmt::format(
-                    "the name cannot be looked up, and keeps its addresses: {}", said.failure));
+                    "the name cannot be looked up, and keeps its addresses: {}", answer.failure));
         else if (is_missing)
             problems_.warning(
                 said.where, said.key,
                 fmt::format(
                     "cannot find the {}: {}; it gets no client until DNS has an address", said.name,
-                    said.failure));
+                    answer.failure));
         return !is_missing || is_optional;
     }
 
@@ -300,7 +299,7 @@ private:
         dns_answer answer = dns_answer_now(settings_, question, limits::service_targets_max);
         bool const is_kept = answer.targets.empty() && keep(question, answer);
         lookup_report const said{
-            server.address.location, key, fmt::format("service {}", service.name), answer.failure,
+            server.address.location, key, fmt::format("service {}", service.name),
             "Check its SRV records."};
         static_cast<void>(report(said, answer, is_kept, is_optional_));
         auto const weight = static_cast<unsigned>(*server.weight);

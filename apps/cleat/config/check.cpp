@@ -6,6 +6,7 @@
 #include "config/check_tls.hpp"
 #include "config/check_upstream_tls.hpp"
 #include "config/route_settings.hpp"
+#include "config/upstream_index.hpp"
 
 #include <fmt/format.h>
 
@@ -273,7 +274,8 @@ void check(config& settings, std::vector<problem>& problems)
 {
     choose_announcement(settings, problems);
     check_listeners(settings, problems);
-    check_upstreams(settings, problems);
+    upstream_index const index{settings};
+    check_upstreams(index, problems);
     check_upstream_tls(settings, problems);
     check_routes(settings, problems);
     check_route_settings(settings, problems);
@@ -281,7 +283,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_lists_behind_proxy(settings, problems);
     check_proxy_keys(settings, problems);
     check_limits(settings, problems);
-    check_client_mode(settings, problems);
+    check_client_mode(index, problems);
     if (any_ends_tls(settings))
         check_certificates(settings, problems);
     check_tls(settings, problems);

@@ -1,5 +1,4 @@
 #include "config/check_client_mode.hpp"
-#include "config/upstream_index.hpp"
 
 #include <fmt/format.h>
 
@@ -89,8 +88,8 @@ constexpr tls_key keys_for_both[] = {
 class client_mode_check
 {
 public:
-    client_mode_check(config const& c, std::vector<problem>& problems)
-        : config_{c}, index_{c}, problems_{problems}
+    client_mode_check(upstream_index const& index, std::vector<problem>& problems)
+        : config_{index.settings()}, index_{index}, problems_{problems}
     {
     }
 
@@ -202,7 +201,7 @@ private:
     }
 
     config const& config_;
-    upstream_index index_;
+    upstream_index const& index_;
     std::vector<problem>& problems_;
 };
 
@@ -215,9 +214,9 @@ bool any_ends_tls(config const& settings)
     });
 }
 
-void check_client_mode(config const& settings, std::vector<problem>& problems)
+void check_client_mode(upstream_index const& index, std::vector<problem>& problems)
 {
-    client_mode_check{settings, problems}.run();
+    client_mode_check{index, problems}.run();
 }
 
 } // namespace cleat::app

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "config/upstream_index.hpp"
 
 #include <vector>
 
 namespace cleat::app {
 
 /// check_client_mode adds what is wrong with `client` and what it leaves without effect.
-void check_client_mode(config const& settings, std::vector<problem>& problems);
+void check_client_mode(upstream_index const& index, std::vector<problem>& problems);
 
 /// any_ends_tls: TLS of clients ends at some frontend.
 [[nodiscard]] bool any_ends_tls(config const& settings);

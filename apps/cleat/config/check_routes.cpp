@@ -2,7 +2,6 @@
 #include "config/route_settings.hpp"
 #include "config/route_text.hpp"
 #include "config/tls_scope.hpp"
-#include "config/upstream_index.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -332,9 +331,9 @@ private:
 
 } // namespace
 
-void check_upstreams(config const& settings, std::vector<problem>& problems)
+void check_upstreams(upstream_index const& index, std::vector<problem>& problems)
 {
-    upstream_index const index{settings};
+    config const& settings = index.settings();
     check_upstream_names(index, problems);
     std::set<std::string_view> used;
     bool is_backend_used = false;

@@ -9,7 +9,7 @@
 
 namespace cleat::app {
 
-/// check_tls leaves the settings as they are when it returns.
+/// check_tls adds what is wrong with them. A mistake that several scopes inherit is reported once.
 void check_tls(config const& settings, std::vector<problem>& problems);
 
 } // namespace cleat::app

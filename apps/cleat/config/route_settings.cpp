@@ -1,7 +1,6 @@
 #include "config/route_settings.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 
 namespace cleat::app {
@@ -117,14 +116,17 @@ int connection_limit_of(route_config const& route) noexcept
 std::vector<own_certificates> own_certificates_of(config const& settings)
 {
     std::vector<own_certificates> found;
-    for (frontend_config const& each : settings.frontends)
-        if (!each.pem_files.empty() && !takes_plaintext(settings, each))
+    std::vector<own_certificates> of_routes;
+    for (frontend_config const& each : settings.frontends) {
+        if (takes_plaintext(settings, each))
+            continue;
+        if (!each.pem_files.empty())
             found.push_back({&each.pem_files, each.uses_global_certs()});
-    for (frontend_config const& each : settings.frontends)
         for (route_config const& route : each.routes)
-            if (route.settings != nullptr && !route.settings->own.pem_files.empty() &&
-                !takes_plaintext(settings, each))
-                found.push_back({&route.settings->own.pem_files, false});
+            if (route.settings != nullptr && !route.settings->own.pem_files.empty())
+                of_routes.push_back({&route.settings->own.pem_files, false});
+    }
+    found.insert(found.end(), of_routes.begin(), of_routes.end());
     return found;
 }
 
