@@ -1,4 +1,4 @@
-"""Servers of other makes: OpenSSL's s_server, nginx, hitch and gnutls-serv."""
+"""Servers of other makes: how one runs, and OpenSSL's s_server and nginx."""
 
 import contextlib
 import os
@@ -44,10 +44,11 @@ http {{
 def running(*command: object, port: int) -> Iterator[None]:
     """running starts a server that listens at a port, and ends it with all that it has started. It
     skips the test where there is no such program."""
-    if shutil.which(str(command[0])) is None:
+    program = shutil.which(str(command[0]), path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
         pytest.skip(f"there is no {command[0]}")
     process = subprocess.Popen(
-        list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [program, *map(str, command[1:])], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
     try:
@@ -55,7 +56,8 @@ def running(*command: object, port: int) -> Iterator[None]:
         assert process.poll() is None, process.stdout.read()
         yield
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # It has ended by itself.
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=DEADLINE)
 
 

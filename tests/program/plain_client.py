@@ -7,7 +7,7 @@ from deadlines import DEADLINE
 
 
 class PlainClient(origins.Upstream):
-    """PlainClient is one connection to cleat. Leave it with `with`, and it is closed."""
+    """PlainClient is one connection to a port. Leave it with `with`, and it is closed."""
 
     def __init__(self, port: int, source: str = "", receive_buffer: int = 0) -> None:
         made = socket.socket()

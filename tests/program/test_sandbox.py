@@ -8,7 +8,6 @@ import re
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 from pathlib import Path
 

@@ -19,7 +19,8 @@ ADMIN = 'admin = "[127.0.0.1]:0"\n'
 
 
 def state(server):
-    (shown,) = admin_of(server).get("/status.json").json["upstreams"]
+    upstreams = admin_of(server).get("/status.json").json["upstreams"]
+    (shown,) = [each for each in upstreams if each["name"] == "app"]
     (only,) = shown["servers"]
     return only["check"]
 
@@ -180,6 +181,7 @@ def test_a_check_has_the_header_of_the_routes(serve, origin, settings_of_routes,
         + ADMIN
     )
     assert seen.get(timeout=60) == headers + b"PING"
+    wait_until_it_passes(server)
     assert not server.log(event="server-down")
 
 

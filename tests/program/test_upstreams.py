@@ -2,7 +2,6 @@
 back; balance and weights; frontends with upstreams of their own."""
 
 import json
-import socket
 from collections import Counter
 
 import pytest
