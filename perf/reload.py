@@ -94,15 +94,8 @@ class Site:
         self.cleat = Process(command, own_cores, folder / "cleat.log")
         processes.enter_context(self.cleat)
         self.pid = self.cleat.child.pid
-        until = time.monotonic() + 60
-        while not self.connects():
-            if time.monotonic() > until or self.cleat.child.poll() is not None:
-                sys.exit(f"cleat does not serve:\n{(folder / 'cleat.log').read_text()[-2000:]}")
-            time.sleep(0.01)
-
-    def connects(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        if not self.cleat.wait_for(self.port, 60):
+            sys.exit(f"cleat does not serve:\n{self.cleat.log.read_text()[-2000:]}")
 
     def reload(self) -> bool:
         command = [BIN / "cleat", "reload", str(self.pid)]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import program
 from conftest import Bench
 from deadlines import DEADLINE, eventually
 from served import BINARIES, needs_origin, serving

@@ -81,7 +81,7 @@
         );
     };
 
-    // What found no room, or was left out, is in no figure.
+    // Acquisitions that found no room, or were left out, are in no figure.
     const missing = ({ pid, lost, nested }) => {
         const said = [];
         if (lost > 0) said.push(`${units.count(lost)} acquisitions, stacks or threads found no room`);
