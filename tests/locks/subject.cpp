@@ -63,9 +63,8 @@
 //   subject opens LIBRARY TIMES           a library that is opened while it runs, and locks
 //   subject deadlock MS                   two threads that wait for each other's mutex; it ends
 //                                         after so long
-//   subject unreadable                    asks for a mutex whose owner waits for a lock of which
-//   one
-//                                         half cannot be read meanwhile
+//   subject unreadable                    asks for a mutex whose owner waits for a lock, half of
+//                                         which cannot be read meanwhile
 //   subject rare TIMES EVERY BRIEF_US LONG_US
 //                                         a thread holds a mutex so often, briefly; each so many
 //                                         times for long, and another thread waits for that

@@ -26,8 +26,9 @@
 namespace cleat::bench {
 namespace {
 
-// The exit code of a run that a condition has failed, and of one at a rate that the generator could
-// not keep: its figures are not the server's, so that no condition judges it.
+// The exit codes of a run that a condition has failed, and of one at a rate that the generator
+// could not keep. The second comes first: such figures are the generator's, so that a condition
+// that passes says nothing.
 constexpr int gate_failed = 3;
 constexpr int generator_limited = 4;
 
@@ -221,7 +222,6 @@ result run_in_view(load_request const& request)
 
 namespace {
 
-// The figures of such a load are its generator's, not the server's.
 bool is_generator_limited(result const& found)
 {
     return found.rate_asked && found.verdict.client_limited();

@@ -184,9 +184,9 @@ private:
     void heed_window()
     {
         std::error_code ec;
-        paused_ = fs::exists(beside(waits_file_, edge_extension(window_edge::end)), ec);
+        paused_ = fs::exists(edge_copy(waits_file_, window_edge::end), ec);
         fs::file_time_type const begun =
-            fs::last_write_time(beside(waits_file_, edge_extension(window_edge::begin)), ec);
+            fs::last_write_time(edge_copy(waits_file_, window_edge::begin), ec);
         if (!ec && std::exchange(begun_, begun) != begun)
             anew_ = true;
     }
@@ -256,9 +256,9 @@ void add_new(sampled_processes& all, std::set<fs::path>& known, fs::path const& 
         auto const [pid, run] = parse_trace_name(trace);
         sampled_process& made = all.try_emplace(trace, pid, trace).first->second;
         for (auto& [other, process] : all) {
-            trace_name const beside = parse_trace_name(other);
-            if (beside.pid == pid && beside.run != run)
-                (beside.run < run ? process : made).end();
+            trace_name const named = parse_trace_name(other);
+            if (named.pid == pid && named.run != run)
+                (named.run < run ? process : made).end();
         }
     }
 }

@@ -350,16 +350,18 @@ traced_process read_counts(fs::path const& file)
 
 traced_process read_one(fs::path const& file)
 {
-    fs::path const begin = beside(file, edge_extension(window_edge::begin));
-    fs::path const end = beside(file, edge_extension(window_edge::end));
+    fs::path const begin = edge_copy(file, window_edge::begin);
+    fs::path const end = edge_copy(file, window_edge::end);
+    bool const begins = fs::exists(begin);
     bool const ends = fs::exists(end);
     traced_process found = read_counts(ends ? end : file);
     found.file = file;
-    found.window = ends || fs::exists(begin);
+    found.window = ends || begins;
     found.maps = read_maps(file);
     found.off_cpu = read_off_cpu(file);
-    if (fs::exists(begin))
-        subtract(found, read_counts(begin));
+    if (!begins)
+        return found;
+    subtract(found, read_counts(begin));
     // The process ended, or was not sampled again, before this window began.
     std::optional<trace_header> const mark = read_header(begin);
     if (mark && found.off_cpu.began_ns < mark->gone_ns) {
@@ -373,7 +375,7 @@ traced_process read_one(fs::path const& file)
 // has_end says whether a process was there as the window ended.
 bool has_end(traced_process const& process)
 {
-    return fs::exists(beside(process.file, edge_extension(window_edge::end)));
+    return fs::exists(edge_copy(process.file, window_edge::end));
 }
 
 // ran_another_program says whether the process executed a program that was not recorded (a static

@@ -172,9 +172,9 @@ void subtract_thread(traced_thread& whole, traced_thread const& before)
 
 } // namespace
 
-std::string_view edge_extension(window_edge edge) noexcept
+fs::path edge_copy(fs::path const& trace, window_edge edge)
 {
-    return edge == window_edge::begin ? ".begin" : ".end";
+    return beside(trace, edge == window_edge::begin ? ".begin" : ".end");
 }
 
 std::size_t mark(fs::path const& folder, window_edge edge)
@@ -183,8 +183,8 @@ std::size_t mark(fs::path const& folder, window_edge edge)
     std::size_t count = 0;
     for (fs::path const& each : trace_files(folder, ec)) {
         if (edge == window_edge::begin) // It may begin anew, and has no end yet.
-            fs::remove(beside(each, edge_extension(window_edge::end)));
-        copy_trace(each, beside(each, edge_extension(edge)));
+            fs::remove(edge_copy(each, window_edge::end));
+        copy_trace(each, edge_copy(each, edge));
         ++count;
     }
     if (ec || count == 0)

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <optional>
 #include <stop_token>
-#include <string_view>
 
 namespace cleat::locks {
 
@@ -23,8 +22,8 @@ enum class window_edge : std::uint8_t
     end
 };
 
-/// edge_extension is that of a copy: ".begin" or ".end".
-[[nodiscard]] std::string_view edge_extension(window_edge edge) noexcept;
+/// edge_copy is the copy that a mark makes of a trace: PID.begin or PID.end beside it.
+[[nodiscard]] std::filesystem::path edge_copy(std::filesystem::path const& trace, window_edge edge);
 
 /// mark begins or ends the window of the trace in a folder, and gives the number of its processes.
 /// Throws std::runtime_error: there is no trace, or it cannot be copied.
