@@ -68,8 +68,7 @@ try {
 
 int run(merge_request const& request)
 {
-    for (auto const& [option, path] : files_of(request.output))
-        refuse_overwriting(request.files, option, path);
+    refuse_overwriting(request.files, files_of(request.output));
     check_writable(files_of(request.output));
     std::vector<result> parts;
     for (std::string const& path : request.files)
@@ -82,7 +81,7 @@ int run(merge_request const& request)
 
 int run(report_request const& request)
 {
-    refuse_overwriting(request.files, "--out", request.out);
+    refuse_overwriting(request.files, {{"--out", request.out}});
     drawable found;
     for (std::string const& path : request.files)
         add_document(found, read_file(path), path);

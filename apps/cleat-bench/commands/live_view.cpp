@@ -82,8 +82,8 @@ void live_view::show(progress const& now)
         asked = fmt::format(
             " of {:.0f}/s asked",
             pacer{loop->phases, loop->spacing}.rate_at(now.since_begin + spec_.warm_up));
-    else if (has_schedule(spec_))
-        asked = fmt::format(" of {:.0f}/s asked", rate_asked(spec_));
+    else if (std::optional<double> const mean = rate_asked(spec_))
+        asked = fmt::format(" of {:.0f}/s asked", *mean);
     std::string server;
     if (!server_pids_.empty()) {
         auto const cpu = cpu_of(server_pids_);

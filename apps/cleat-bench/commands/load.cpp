@@ -191,8 +191,7 @@ void run_into(result& found, load_request const& request, run_control const& con
     found.measured = run.measured;
     found.drain = run.drain;
     found.partial = run.partial;
-    if (has_schedule(request.spec))
-        found.rate_asked = rate_asked(request.spec);
+    found.rate_asked = rate_asked(request.spec);
     found.counts = std::move(run.counts);
     take_workers(found, run.workers);
     if (!request.server_pids.empty())

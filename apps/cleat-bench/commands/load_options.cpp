@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -164,11 +163,10 @@ std::vector<weighted_name> read_names(std::vector<std::string> const& words)
         std::size_t const equals = word.find('=');
         weighted_name one{word.substr(0, equals), 1};
         if (equals != std::string::npos) {
-            char const* const end = word.data() + word.size();
-            auto const read = std::from_chars(word.data() + equals + 1, end, one.weight);
-            if (read.ec != std::errc{} || read.ptr != end || one.weight == 0 ||
-                one.weight > 1'000'000)
+            auto const weight = parse_whole<unsigned>(std::string_view{word}.substr(equals + 1));
+            if (!weight || *weight == 0 || *weight > 1'000'000)
                 refuse_usage(fmt::format("--sni {}: a weight is a number from 1 to 1000000", word));
+            one.weight = *weight;
         }
         if (one.name.empty())
             refuse_usage("--sni: the name is missing");
@@ -284,9 +282,7 @@ load_request load_options::make() const
     request.name = name;
     request.output = {json, html, quiet};
     set_gate(request);
-    for (named_file const& each : files_of(request))
-        refuse_overwriting(
-            {baseline, authorities, certificate, key, raw_file}, each.option, each.path);
+    refuse_overwriting({baseline, authorities, certificate, key, raw_file}, files_of(request));
     return request;
 }
 
@@ -296,9 +292,7 @@ void load_options::set_gate(load_request& request) const
     if (!fail_if.empty())
         gate.conditions = parse_conditions(fail_if);
     if (!baseline.empty())
-        gate.baseline = read_baseline(
-            baseline, request.asked,
-            has_schedule(request.spec) ? std::optional{rate_asked(request.spec)} : std::nullopt);
+        gate.baseline = read_baseline(baseline, request.asked, rate_asked(request.spec));
     gate.tolerance = parse_tolerance(tolerance);
     if (baseline.empty() && given("--tolerance"))
         refuse_usage("--tolerance: has no effect without --baseline");
@@ -354,11 +348,10 @@ void load_options::set_schedule(load_request& request) const
     }
     spec.transactions = transactions;
     if (workers != "auto") {
-        auto const read =
-            std::from_chars(workers.data(), workers.data() + workers.size(), spec.workers);
-        if (read.ec != std::errc{} || read.ptr != workers.data() + workers.size() ||
-            spec.workers == 0 || spec.workers > 1024)
+        auto const count = parse_whole<std::size_t>(workers);
+        if (!count || *count == 0 || *count > 1024)
             refuse_usage(fmt::format("--workers {}: a number from 1 to 1024, or auto", workers));
+        spec.workers = *count;
     }
     spec.in_flight_max = in_flight;
     if (!start_at.empty())

@@ -261,8 +261,7 @@ compare_request compare_options::make() const
     request.programs = folder_of_programs(binaries);
     request.json = json;
     request.html = html;
-    refuse_overwriting(scenarios, "--json", json);
-    refuse_overwriting(scenarios, "--html", html);
+    refuse_overwriting(scenarios, {{"--json", json}, {"--html", html}});
     request.quiet = quiet;
     return request;
 }

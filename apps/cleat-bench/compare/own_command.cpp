@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -120,7 +121,7 @@ peer parse_start(std::string_view text)
     peer found{std::move(named.name), peer_source::command, {}, program_named(words.front())};
     found.preset.name = found.name;
     std::set<std::string_view> used;
-    for (std::string const& word : std::vector(words.begin() + 1, words.end()))
+    for (std::string const& word : std::span{words}.subspan(1))
         found.preset.arguments.push_back(to_template(word, used));
     if (!used.contains("port"))
         throw std::runtime_error{

@@ -56,7 +56,7 @@ peer parse_build(std::string_view text)
         throw std::runtime_error{fmt::format(
             "there is no server '{}': take one of {}", server, fmt::join(preset_names(), ", "))};
     return {
-        named.name, peer_source::build, *preset, runnable_program(named.rest.substr(colon + 1))};
+        named.name, peer_source::preset, *preset, runnable_program(named.rest.substr(colon + 1))};
 }
 
 peer parse_target(std::string_view text)

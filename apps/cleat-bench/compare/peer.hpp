@@ -16,8 +16,7 @@ namespace cleat::bench {
 /// peer_source is how a server comes into a comparison.
 enum class peer_source : std::uint8_t
 {
-    preset,  ///< With a preset's own program.
-    build,   ///< With another program, which takes a preset's configuration.
+    preset,  ///< With a preset's configuration: its own program, or another build.
     command, ///< With a command of the user's, which says all settings.
     target   ///< It runs already.
 };

@@ -1,15 +1,15 @@
 #include "compare/running_target.hpp"
 #include "generate/target.hpp"
 #include "system/processes.hpp"
+#include "text/numbers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace cleat::bench {
@@ -20,11 +20,10 @@ constexpr std::chrono::milliseconds connect_patience{1000};
 
 int parse_pid(std::string_view text)
 {
-    int pid = 0;
-    auto const read = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !exists(pid))
+    std::optional<int> const pid = parse_whole<int>(text);
+    if (!pid || !exists(*pid))
         throw std::runtime_error{fmt::format("pid={}: there is no such process here", text)};
-    return pid;
+    return *pid;
 }
 
 } // namespace

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -46,12 +45,10 @@ void choose(std::string& target, file_entry const& entry, std::span<std::string_
 void read_number(
     std::uint64_t& target, file_entry const& entry, std::uint64_t least, std::uint64_t most)
 {
-    std::uint64_t found = 0;
-    char const* const end = entry.value.data() + entry.value.size();
-    auto const read = std::from_chars(entry.value.data(), end, found);
-    if (read.ec != std::errc{} || read.ptr != end || found < least || found > most)
+    std::optional<std::uint64_t> const found = parse_whole<std::uint64_t>(entry.value);
+    if (!found || *found < least || *found > most)
         refuse_entry(entry, fmt::format("write a number from {} to {}", least, most));
-    target = found;
+    target = *found;
 }
 
 void read_number(unsigned& target, file_entry const& entry, unsigned least, unsigned most)

@@ -37,8 +37,10 @@ std::chrono::nanoseconds schedule_length(load_spec const& spec)
     return std::clamp<std::chrono::nanoseconds>(end - spec.warm_up, 1ns, spec.duration);
 }
 
-double rate_asked(load_spec const& spec)
+std::optional<double> rate_asked(load_spec const& spec)
 {
+    if (!has_schedule(spec))
+        return std::nullopt;
     if (kept const* const held = std::get_if<kept>(&spec.loop))
         return held->connections / in_seconds(held->period);
     open const& loop = std::get<open>(spec.loop);

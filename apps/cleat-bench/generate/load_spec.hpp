@@ -153,7 +153,8 @@ struct load_spec
 /// or less where an open loop has begun its number of transactions before.
 [[nodiscard]] std::chrono::nanoseconds schedule_length(load_spec const& spec);
 
-/// rate_asked is the mean rate of a schedule in that time, in transactions per second.
-[[nodiscard]] double rate_asked(load_spec const& spec);
+/// rate_asked is the mean rate of a schedule in that time, in transactions per second. Unset: the
+/// load has no schedule.
+[[nodiscard]] std::optional<double> rate_asked(load_spec const& spec);
 
 } // namespace cleat::bench

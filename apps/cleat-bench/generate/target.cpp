@@ -1,12 +1,12 @@
 #include "generate/target.hpp"
 #include "text/lists.hpp"
+#include "text/numbers.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -116,10 +116,8 @@ target find_target(std::string const& text)
     if (bracketed)
         rest = rest.substr(1, closing - 1);
     found.host = rest;
-    unsigned port = 0;
-    char const* const end = found.port.data() + found.port.size();
-    auto const read = std::from_chars(found.port.data(), end, port);
-    if (read.ec != std::errc{} || read.ptr != end || port == 0 || port > 65535)
+    std::optional<unsigned> const port = parse_whole<unsigned>(found.port);
+    if (!port || *port == 0 || *port > 65535)
         refuse_target(fmt::format("{}: the port is a number from 1 to 65535", text));
     if (found.host.empty())
         refuse_target(fmt::format("{}: the host is missing: write HOST:PORT", text));

@@ -92,7 +92,7 @@ void probe_each(
 int probe_all(probe_request const& request)
 {
     interruption signals; // Before there are threads.
-    refuse_overwriting({request.authorities}, "--json", request.json);
+    refuse_overwriting({request.authorities}, {{"--json", request.json}});
     check_writable({{"--json", request.json}});
     probe_options options;
     auto const timeout = parse_length(request.timeout);

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "system/files.hpp"
+
 #include <string>
 #include <vector>
 
@@ -13,13 +15,6 @@ struct output
     std::string json;   ///< File; empty: none.
     std::string html;   ///< The report's file; empty: none.
     bool quiet = false; ///< No live view.
-};
-
-/// named_file is a file that an option of the command line names.
-struct named_file
-{
-    std::string option;
-    std::string path; ///< Empty: the option was not given.
 };
 
 /// files_of an output, with their options.

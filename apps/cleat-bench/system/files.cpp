@@ -40,13 +40,14 @@ bool same_file(std::string const& one, std::string const& other)
 }
 
 void refuse_overwriting(
-    std::vector<std::string> const& read, std::string const& option, std::string const& written)
+    std::vector<std::string> const& read, std::vector<named_file> const& written)
 {
-    for (std::string const& each : read)
-        if (!written.empty() && same_file(each, written))
-            throw usage_error{fmt::format(
-                "{} {}: that would overwrite {}, which is to be read: give another file", option,
-                written, each)};
+    for (auto const& [option, path] : written)
+        for (std::string const& each : read)
+            if (!path.empty() && same_file(each, path))
+                throw usage_error{fmt::format(
+                    "{} {}: that would overwrite {}, which is to be read: give another file",
+                    option, path, each)};
 }
 
 } // namespace cleat::bench

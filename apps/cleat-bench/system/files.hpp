@@ -16,10 +16,16 @@ void write_file(std::string const& path, std::string const& text);
 /// same_file: both names are of one file.
 [[nodiscard]] bool same_file(std::string const& one, std::string const& other);
 
-/// refuse_overwriting throws usage_error if the file to write is one of those to read. An empty
-/// name is no file.
-/// `option` names the file to write.
+/// named_file is a file that an option of the command line names.
+struct named_file
+{
+    std::string option;
+    std::string path; ///< Empty: the option was not given.
+};
+
+/// refuse_overwriting throws usage_error if a file to write is one of those to read. An empty name
+/// is no file.
 void refuse_overwriting(
-    std::vector<std::string> const& read, std::string const& option, std::string const& written);
+    std::vector<std::string> const& read, std::vector<named_file> const& written);
 
 } // namespace cleat::bench

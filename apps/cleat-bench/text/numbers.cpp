@@ -1,9 +1,7 @@
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 
-#include <charconv>
 #include <cmath>
-#include <system_error>
 
 namespace cleat::bench {
 

@@ -2,8 +2,11 @@
 
 #pragma once
 
+#include <charconv>
+#include <concepts>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace cleat::bench {
 
@@ -13,6 +16,16 @@ namespace cleat::bench {
 
 /// parse_number reads a text that is such a number and nothing else.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
+
+/// parse_whole reads a text that is a whole number of this type and nothing else.
+template <std::integral T>
+[[nodiscard]] std::optional<T> parse_whole(std::string_view text)
+{
+    T value{};
+    char const* const end = text.data() + text.size();
+    auto const read = std::from_chars(text.data(), end, value);
+    return read.ec == std::errc{} && read.ptr == end ? std::optional{value} : std::nullopt;
+}
 
 /// parse_percent reads a percentage, "5%" or "5 %", as a part: 0.05.
 [[nodiscard]] std::optional<double> parse_percent(std::string_view text);

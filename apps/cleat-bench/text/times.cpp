@@ -25,8 +25,9 @@ std::optional<double> parse_with(std::string_view text, std::span<unit const> un
     std::optional<double> const value = take_number(text);
     if (!value)
         return std::nullopt;
+    std::string_view const name = trimmed(text);
     for (unit const& each : units)
-        if (trimmed(text) == each.name)
+        if (name == each.name)
             return *value * each.factor;
     return std::nullopt;
 }
