@@ -18,10 +18,8 @@ public:
         std::vector<std::uint32_t> const& counted_in, naming& names)
         : made_{made}, process_{process}, locks_{locks}, counted_in_{counted_in}, names_{names}
     {
-        for (traced_thread const& each : process.threads) {
-            by_number_.emplace(each.number, &each);
+        for (traced_thread const& each : process.threads)
             by_tid_.emplace(each.tid, &each);
-        }
     }
 
     void add_all()
@@ -36,15 +34,10 @@ public:
     }
 
 private:
-    template <class Number>
-    using threads_by = std::unordered_map<Number, traced_thread const*>;
-
-    template <class Number>
-    [[nodiscard]] static traced_thread const* found(
-        threads_by<Number> const& threads, Number number)
+    [[nodiscard]] traced_thread const* by_tid(std::int32_t tid) const
     {
-        auto const entry = threads.find(number);
-        return entry == threads.end() ? nullptr : entry->second;
+        auto const entry = by_tid_.find(tid);
+        return entry == by_tid_.end() ? nullptr : entry->second;
     }
 
     // only_site is the one site at which a thread has taken a lock exclusively; of several it is
@@ -95,7 +88,7 @@ private:
     void add_wait_for(traced_thread const& waiter, trace_wait_for const& wait)
     {
         trace_site const* const site = waiter.site(wait.site);
-        traced_thread const* const holder = found(by_number_, wait.holder);
+        traced_thread const* const holder = process_.thread(wait.holder);
         if (site == nullptr || holder == nullptr)
             return;
         std::uint32_t const merged = counted_in_[site->lock];
@@ -113,8 +106,8 @@ private:
         deadlock made{process_.pid, {}};
         std::vector<std::int32_t> const& cycle = last.waits->cycle;
         for (std::size_t i = 0; i < cycle.size(); ++i) {
-            traced_thread const* const waiter = found(by_tid_, cycle[i]);
-            traced_thread const* const holder = found(by_tid_, cycle[(i + 1) % cycle.size()]);
+            traced_thread const* const waiter = by_tid(cycle[i]);
+            traced_thread const* const holder = by_tid(cycle[(i + 1) % cycle.size()]);
             if (waiter == nullptr || holder == nullptr || !waiter->waits)
                 return; // One of them has gone on, by a deadline.
             std::uint32_t const merged = counted_in_[waiter->waits->lock];
@@ -179,8 +172,7 @@ private:
     std::vector<lock> const& locks_;
     std::vector<std::uint32_t> const& counted_in_;
     naming& names_;
-    threads_by<std::uint32_t> by_number_;
-    threads_by<std::int32_t> by_tid_;
+    std::unordered_map<std::int32_t, traced_thread const*> by_tid_;
 };
 
 } // namespace

@@ -394,6 +394,12 @@ bool ran_another_program(fs::path const& trace, int pid, std::string const& name
 
 } // namespace
 
+traced_thread const* traced_process::thread(std::uint32_t number) const
+{
+    auto const found = std::ranges::lower_bound(threads, number, {}, &traced_thread::number);
+    return found == threads.end() || found->number != number ? nullptr : &*found;
+}
+
 trace_site const* traced_thread::site(std::uint32_t site_number) const
 {
     auto const found = std::ranges::lower_bound(site_numbers, site_number);

@@ -100,6 +100,9 @@ struct traced_process
     std::vector<traced_thread> threads;
     off_cpu_record off_cpu;
     std::string maps; ///< The text of /proc/PID/maps.
+
+    /// thread finds the thread of a block's number; null: there is none. They ascend.
+    [[nodiscard]] traced_thread const* thread(std::uint32_t number) const;
 };
 
 /// read_trace reads a folder of traces, or one file, in the order in which the processes began.

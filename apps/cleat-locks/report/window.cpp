@@ -219,12 +219,11 @@ void subtract(traced_process& whole, traced_process const& before)
 {
     whole.began_ns = std::max(whole.began_ns, before.ended_ns);
     whole.ended_ns = std::max(whole.ended_ns, whole.began_ns);
-    less(whole.slots_lost, before.slots_lost); // A thread without room stays without it.
-    for (traced_thread& each : whole.threads) {
-        auto const found = std::ranges::find(before.threads, each.number, &traced_thread::number);
-        if (found != before.threads.end())
-            subtract_thread(each, *found);
-    }
+    // threads_lost stays: a thread without a block is missing in the window, too.
+    less(whole.slots_lost, before.slots_lost);
+    for (traced_thread& each : whole.threads)
+        if (traced_thread const* const then = before.thread(each.number))
+            subtract_thread(each, *then);
 }
 
 } // namespace cleat::locks
