@@ -20,7 +20,7 @@ import pytest
 import logfmt
 from access_logs import AccessLog
 from admin_client import admin_of
-from client_bytes import HOSTILE, hello_with_name
+from client_bytes import HOSTILE, hello_with_name, say
 from deadlines import DEADLINE, eventually
 from origins import echo
 from program import complaints, open_folder, run
@@ -362,11 +362,7 @@ def small_disk(tmp_path):
 def flood(port, count):
     """flood makes connections that are no TLS: each has a line, and costs little."""
     for _ in range(count):
-        with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as stranger:
-            stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
-            with contextlib.suppress(ConnectionResetError):
-                while stranger.recv(4096):
-                    pass
+        say(port, b"GET / HTTP/1.1\r\n\r\n")
 
 
 RING = 1 << 20  # limits::access_log_ring

@@ -10,7 +10,7 @@ import pytest
 import logfmt
 from client_bytes import HOSTILE, hello_with_name, say
 from deadlines import DEADLINE, eventually
-from server_process import accepts
+from server_process import accepts, free_port
 from tls_client import TLS_1_2, TlsClient, only, refused
 
 
@@ -82,8 +82,7 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
     moment ago."""
     as_root = {"running-as-root"} if os.geteuid() == 0 else set()
     for level, expected in ((0, set()), (1, {"handshake-failed"} | as_root)):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         quiet = {"log_level": level, "wait": False, "shutdown_timeout": 30}  # Nothing is cut off.
         server = cleat(frontend=f"[127.0.0.1]:{port}", **quiet)
         eventually("it listens", lambda: accepts(port))
@@ -97,8 +96,7 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
 
 
 def test_level_1_tells_of_what_the_end_has_cut_off(cleat):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server = cleat(frontend=f"[127.0.0.1]:{port}", log_level=1, wait=False)
     eventually("it listens", lambda: accepts(port))
     with TlsClient(port) as client:

@@ -432,24 +432,18 @@ def test_it_is_counted(beside, origin, certs):
     assert metrics.value("cleat_passthrough_connections_total") == 2
 
 
-def test_an_upstream_that_is_down(serve):
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        text = upstream(f"[127.0.0.1]:{held.getsockname()[1]}")
-        server = serve(text + frontend(route("app", sni(PASSED), PASS)))
-        assert "internal error" in str(refused(server.port, name=PASSED))
-        failed = server.wait_for_log(event="connect-failed")
+def test_an_upstream_that_is_down(serve, nobody):
+    server = serve(upstream(nobody) + frontend(route("app", sni(PASSED), PASS)))
+    assert "internal error" in str(refused(server.port, name=PASSED))
+    failed = server.wait_for_log(event="connect-failed")
     assert failed["passthrough"] == "true"
 
 
-def test_the_next_server_gets_the_hello(serve, origin, certs):
+def test_the_next_server_gets_the_hello(serve, origin, certs, nobody):
     passed = origin(speaking_tls(certs.rsa))
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        down = f"[127.0.0.1]:{held.getsockname()[1]}"
-        text = upstream(down, passed.address, lines=["balance = first"])
-        server = serve(text + frontend(route("app", sni(PASSED), PASS)))
-        assert shown(server.port, PASSED) == certs.rsa.fingerprint
+    text = upstream(nobody, passed.address, lines=["balance = first"])
+    server = serve(text + frontend(route("app", sni(PASSED), PASS)))
+    assert shown(server.port, PASSED) == certs.rsa.fingerprint
 
 
 def test_a_reload_ends_tls_here(server, certs):
