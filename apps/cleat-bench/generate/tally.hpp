@@ -32,7 +32,7 @@ struct percentile_level
     double level;
 };
 
-/// percentile_levels are those of every document, table and condition.
+/// percentile_levels are those of the documents, of CSV, of metrics and of conditions.
 inline constexpr std::array<percentile_level, 4> percentile_levels{{
     {"p50", "p50", 50},
     {"p90", "p90", 90},
