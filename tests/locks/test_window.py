@@ -31,6 +31,14 @@ class Phases:
         self.process.stdin.flush()
         assert self.process.stdout.readline() == "done\n"
 
+    def window(self, times, after):
+        """window takes the mutex so often in a window of marks, and so often after it."""
+        locks("mark", self.run.trace, "begin")
+        self.take(times)
+        assert self.acquisitions() == times
+        locks("mark", self.run.trace, "end")
+        self.take(after)
+
     def end(self):
         _, said = self.process.communicate(timeout=DEADLINE)
         return said
@@ -52,11 +60,7 @@ def phases(folder, *options):
 def test_marks_from_outside_begin_and_end_the_window(tmp_path):
     with phases(tmp_path) as program:
         program.take(1000)
-        locks("mark", program.run.trace, "begin")
-        program.take(70)
-        assert program.acquisitions() == 70
-        locks("mark", program.run.trace, "end")
-        program.take(500)
+        program.window(70, 500)
         program.end()
         assert program.acquisitions() == 70
         report = program.run.report()
@@ -70,15 +74,9 @@ def test_marks_from_outside_begin_and_end_the_window(tmp_path):
 
 def test_a_second_mark_begins_the_window_anew(tmp_path):
     with phases(tmp_path) as program:
-        locks("mark", program.started(), "begin")
-        program.take(70)
-        locks("mark", program.run.trace, "end")
-        program.take(500)
-        locks("mark", program.run.trace, "begin")
-        program.take(40)
-        assert program.acquisitions() == 40
-        locks("mark", program.run.trace, "end")
-        program.take(300)
+        program.started()
+        program.window(70, 500)
+        program.window(40, 300)
         program.end()
         assert program.acquisitions() == 40
 
