@@ -34,7 +34,7 @@ from pathlib import Path
 
 from certificates import Issuer, make_certificates
 from cleat_perf import results
-from cleat_perf.environment import cores, describe
+from cleat_perf.environment import describe, split_cores
 from cleat_perf.processes import Process, free_port
 from cleat_perf.results import TREE
 from cleat_perf.table import table
@@ -122,8 +122,7 @@ class Site:
         processes: ExitStack,
     ) -> None:  # fmt: skip
         self.folder, self.processes = folder, processes
-        core = {max(cores())}
-        self.others = cores() - core or core
+        core, self.others = split_cores()
         origin = before_others([str(BIN / "perf-origin")])
         self.origin = self.start(origin, self.others, "origin")
         self.port = free_port()

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Callable
 
 from cleat_perf import builds, results, serve
-from cleat_perf.environment import cores, describe
+from cleat_perf.environment import describe, split_cores
 from cleat_perf.processes import Process, free_port
 from cleat_perf.results import TREE
 from cleat_perf.serve import Unable
@@ -293,8 +293,7 @@ class Middle:
         ca: Path, processes: ExitStack,
     ) -> None:  # fmt: skip
         folder.mkdir()
-        own = {max(cores())}
-        self.others = cores() - own or own
+        own, self.others = split_cores()
         self.behind = behind
         self.port = free_port()
         setting = Setting(folder, self.port, behind.port, pem, ca)
@@ -360,8 +359,8 @@ def measured(options: argparse.Namespace, subject: str, name: str) -> dict:
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as processes:
         folder = Path(scratch)
         pem, ca = make_certificate(folder)
-        own = {max(cores())}
-        behind = Behind(folder, pem, cores() - own or own, processes)
+        _, others = split_cores()
+        behind = Behind(folder, pem, others, processes)
         middle = Middle(
             program_of(options, name), name, subject, behind, folder / "middle", pem, ca,
             processes,

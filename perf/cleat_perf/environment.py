@@ -20,6 +20,12 @@ def cores() -> set[int]:
     return os.sched_getaffinity(0)
 
 
+def split_cores() -> tuple[set[int], set[int]]:
+    """The last core, for the server that is measured, and the others, as far as there are any."""
+    own = {max(cores())}
+    return own, cores() - own or own
+
+
 def suite(tls: str) -> str:
     """The cipher suite that is offered alone, so that all servers encrypt with the same."""
     return "TLS_AES_128_GCM_SHA256" if tls == "1.3" else "ECDHE+AESGCM"
