@@ -37,7 +37,7 @@ def test_the_throughput_that_a_lock_lets_through(tmp_path):
 
 
 def test_readers_move_the_cache_line_of_their_lock(tmp_path):
-    run = Recording(tmp_path, [SUBJECT, "readers", 3, 1000], ["--every-hold"])
+    run = Recording(tmp_path, [SUBJECT, "readers", 3, 1000], ["--every-hold"], STEPPED)
     found = json.loads(locks("per-operation", run.trace, "-n", 3000, "--json", "-").stdout)
     if found["line_ns"] == 0:
         pytest.skip("one core: no cache line moves")

@@ -244,6 +244,8 @@ public:
             profile_.stacks.push_back({functions, counts});
             profile_.total += counts;
         }
+        for (lock& each : profile_.locks)
+            each.no_core_ns = profile_.no_core_ns;
         std::ranges::stable_sort(profile_.locks, [](lock const& a, lock const& b) {
             auto const rank = [](lock const& l) {
                 return std::tuple{
@@ -391,7 +393,8 @@ weights& weights::operator+=(weights const& other) noexcept
 
 bool lock::holds_contradict_waits() const noexcept
 {
-    constexpr double wake_up_ns = 1e6; // A thread that is woken up may wait so long for a core.
+    // A thread that is woken up may wait for a core: so long, or for all the time that was sampled.
+    double const wake_up_ns = std::max(1e6, static_cast<double>(no_core_ns));
     return is_lock() && static_cast<double>(wait_max_ns) >
                             wake_up_ns + 2 * (exclusive.held_with_interrupted_ns() +
                                               readers.held_with_interrupted_ns());

@@ -61,6 +61,7 @@ struct lock
     std::uint64_t failed = 0; ///< Failed tries, and waits that timed out.
     std::uint64_t wait_ns = 0;
     std::uint64_t wait_max_ns = 0;
+    std::uint64_t no_core_ns = 0; ///< Threads of the profile had no core for so long in all.
     lock_use exclusive;
     lock_use readers;                    ///< Shared acquisitions of a read-write lock.
     std::vector<std::string> taken_by;   ///< The functions that take it most, the innermost first.
@@ -84,7 +85,8 @@ struct lock
                                 100 * static_cast<double>(wait_ns) <= exclusive.held_ns());
     }
     /// holds_contradict_waits: a wait took much longer than all holds together would have, by their
-    /// mean. So the long holds were not timed, and the mean is wrong.
+    /// mean, and than threads had no core to run on. So the long holds were not timed, and the mean
+    /// is wrong.
     [[nodiscard]] bool holds_contradict_waits() const noexcept;
     /// is_lock: a thread waits for it until another releases it, not until there is work.
     [[nodiscard]] bool is_lock() const noexcept { return kind <= trace_spin; }
