@@ -36,7 +36,9 @@ function(cleat_compile target)
       -Wno-maybe-uninitialized -Wno-restrict>
     # In a batch of files (CMAKE_UNITY_BUILD) g++ takes each of them for a header.
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
-    -fno-omit-frame-pointer)
+    -fno-omit-frame-pointer
+    # __FILE__ is a path below here: the compiler cache of one clone serves the others.
+    -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   cleat_harden(${target})
   cleat_sanitize(${target})
 endfunction()
