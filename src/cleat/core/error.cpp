@@ -101,6 +101,12 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"unsupported", "the TLS library in use cannot do this"};
     case error::certificate_unavailable:
         return {"certificate-unavailable", "the certificate for this client cannot be loaded"};
+    case error::unusable_pem:
+        return {"unusable-pem", "no usable certificate or private key in PEM form"};
+    case error::key_mismatch:
+        return {"key-mismatch", "the private key does not belong to the certificate"};
+    case error::unusable_context:
+        return {"unusable-context", "the settings of the TLS context cannot be used"};
     case error::library:
         return {"library", "the TLS library failed"};
     }

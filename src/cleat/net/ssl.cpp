@@ -1,5 +1,6 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/ssl.hpp>
+#include <cleat/tls/certificates/certificate_check.hpp>
 #include <cleat/tls/certificates/private_key.hpp>
 
 #include <boost/asio/error.hpp>
@@ -14,6 +15,7 @@ namespace cleat::net::ssl {
 namespace asio = boost::asio;
 namespace {
 
+using cleat::tls::certificate_source;
 using cleat::tls::peer_verification;
 using cleat::tls::protocol_version;
 using cleat::tls::role;
@@ -52,6 +54,18 @@ std::string first_certificate_in(std::string const& text)
     constexpr std::string_view end = "-----END CERTIFICATE-----";
     std::size_t const found = text.find(end);
     return found == std::string::npos ? text : text.substr(0, found + end.size()) + "\n";
+}
+
+// The text of the spec_error that a check throws; empty: none.
+template <class Check>
+std::string reason_against(Check check)
+{
+    try {
+        check();
+    } catch (cleat::tls::spec_error const& wrong) {
+        return wrong.what();
+    }
+    return {};
 }
 
 // Names the options, and for the most frequent ones what to do instead.
@@ -107,6 +121,88 @@ void context::throw_if(error_code const& ec, std::string const& what)
         throw boost::system::system_error{ec, what};
 }
 
+void context::throw_if(outcome const& found)
+{
+    throw_if(found.error, found.text);
+}
+
+context::outcome context::read(std::string const& path, std::string& text) const
+{
+    error_code ec = changeable();
+    if (!ec)
+        text = text_of(path, ec);
+    return {ec, path};
+}
+
+context::outcome context::keep_chain(std::string text, std::string const& origin)
+{
+    if (error_code const late = changeable())
+        return {late, origin};
+    certificate_source const made{text, certificate_.private_key, origin};
+    std::string why = reason_against([&] { cleat::tls::check_chain_pem(text, origin); });
+    if (!why.empty())
+        return {error::unusable_pem, std::move(why)};
+    if (!made.private_key.empty())
+        why = reason_against([&] { static_cast<void>(cleat::tls::check_pair(made)); });
+    if (!why.empty() && certificate_.chain.empty())
+        return {error::key_mismatch, std::move(why)};
+    if (!why.empty()) {
+        auto const type = static_cast<unsigned>(cleat::tls::check_pair(certificate_));
+        std::erase_if(pairs_, [&](pair const& each) { return each.key_type == type; });
+        pairs_.push_back({std::exchange(certificate_, {}), type});
+    }
+    certificate_.chain = std::move(text);
+    certificate_.origin = origin;
+    return {};
+}
+
+context::outcome context::keep_key(std::string text, std::string const& origin)
+{
+    if (error_code const late = changeable())
+        return {late, origin};
+    if (cleat::tls::has_encrypted_key(text))
+        if (outcome found = decrypt(text, origin); found.error)
+            return found;
+    std::string why = reason_against([&] { cleat::tls::check_key_pem(text, origin); });
+    if (!why.empty())
+        return {error::unusable_pem, std::move(why)};
+    if (!certificate_.chain.empty())
+        why = reason_against([&] {
+            static_cast<void>(cleat::tls::check_pair({certificate_.chain, text, origin}));
+        });
+    if (!why.empty())
+        return {error::key_mismatch, std::move(why)};
+    certificate_.private_key = std::move(text);
+    return {};
+}
+
+context::outcome context::decrypt(std::string& key, std::string const& origin) const
+{
+    error_code const denied = make_error_code(boost::system::errc::permission_denied);
+    if (!password_)
+        return {
+            denied, origin + ": the private key is encrypted, and no password callback is set: "
+                             "call set_password_callback before"};
+    std::optional<std::string> opened =
+        cleat::tls::decrypt_private_key(key, password_(passphrase_max, for_reading));
+    if (!opened)
+        return {denied, origin + ": the passphrase does not open the private key"};
+    key = std::move(*opened);
+    return {};
+}
+
+context::outcome context::keep_authorities(std::string const& text, std::string const& origin)
+{
+    if (error_code const late = changeable())
+        return {late, origin};
+    std::string why = reason_against([&] { cleat::tls::check_authorities_pem(text, origin); });
+    if (!why.empty())
+        return {error::unusable_pem, std::move(why)};
+    spec_.verify_authorities += text + "\n";
+    spec_.verify_origin = origin;
+    return {};
+}
+
 void context::use_certificate_chain(std::string_view pem_text)
 {
     use_certificate_chain(asio::buffer(pem_text));
@@ -114,58 +210,51 @@ void context::use_certificate_chain(std::string_view pem_text)
 
 void context::use_certificate_chain(asio::const_buffer const& pem_text)
 {
-    error_code ec;
-    throw_if(use_certificate_chain(pem_text, ec), "use_certificate_chain");
+    throw_if(keep_chain(text_of(pem_text), "use_certificate_chain"));
 }
 
 error_code context::use_certificate_chain(asio::const_buffer const& pem_text, error_code& ec)
 {
-    if (!(ec = changeable()))
-        certificate_.chain = text_of(pem_text);
-    return ec;
+    return ec = keep_chain(text_of(pem_text), "use_certificate_chain").error;
 }
 
 void context::use_certificate_chain_file(std::string const& path)
 {
-    error_code ec;
-    throw_if(use_certificate_chain_file(path, ec), path);
+    std::string text;
+    throw_if(read(path, text));
+    throw_if(keep_chain(std::move(text), path));
 }
 
 error_code context::use_certificate_chain_file(std::string const& path, error_code& ec)
 {
-    if ((ec = changeable()))
-        return ec;
-    std::string text = text_of(path, ec);
-    if (ec)
-        return ec;
-    certificate_.chain = std::move(text);
-    certificate_.origin = path;
+    std::string text;
+    if (!(ec = read(path, text).error))
+        ec = keep_chain(std::move(text), path).error;
     return ec;
 }
 
-void context::use_certificate(asio::const_buffer const& pem_text, file_format format)
+void context::use_certificate(asio::const_buffer const& pem_text, file_format)
 {
-    error_code ec;
-    throw_if(use_certificate(pem_text, format, ec), "use_certificate");
+    throw_if(keep_chain(first_certificate_in(text_of(pem_text)), "use_certificate"));
 }
 
 error_code context::use_certificate(asio::const_buffer const& pem_text, file_format, error_code& ec)
 {
-    if (!(ec = changeable()))
-        certificate_.chain = first_certificate_in(text_of(pem_text));
-    return ec;
+    return ec = keep_chain(first_certificate_in(text_of(pem_text)), "use_certificate").error;
 }
 
-void context::use_certificate_file(std::string const& path, file_format format)
+void context::use_certificate_file(std::string const& path, file_format)
 {
-    error_code ec;
-    throw_if(use_certificate_file(path, format, ec), path);
+    std::string text;
+    throw_if(read(path, text));
+    throw_if(keep_chain(first_certificate_in(text), path));
 }
 
 error_code context::use_certificate_file(std::string const& path, file_format, error_code& ec)
 {
-    if (!use_certificate_chain_file(path, ec))
-        certificate_.chain = first_certificate_in(certificate_.chain);
+    std::string text;
+    if (!(ec = read(path, text).error))
+        ec = keep_chain(first_certificate_in(text), path).error;
     return ec;
 }
 
@@ -174,45 +263,29 @@ void context::use_private_key(std::string_view pem_text, file_format format)
     use_private_key(asio::buffer(pem_text), format);
 }
 
-void context::use_private_key(asio::const_buffer const& pem_text, file_format format)
+void context::use_private_key(asio::const_buffer const& pem_text, file_format)
 {
-    error_code ec;
-    throw_if(use_private_key(pem_text, format, ec), "use_private_key");
+    throw_if(keep_key(text_of(pem_text), "use_private_key"));
 }
 
 error_code context::use_private_key(asio::const_buffer const& pem_text, file_format, error_code& ec)
 {
-    if ((ec = changeable()))
-        return ec;
-    return keep_key(text_of(pem_text), ec);
+    return ec = keep_key(text_of(pem_text), "use_private_key").error;
 }
 
-void context::use_private_key_file(std::string const& path, file_format format)
+void context::use_private_key_file(std::string const& path, file_format)
 {
-    error_code ec;
-    throw_if(use_private_key_file(path, format, ec), path);
+    std::string text;
+    throw_if(read(path, text));
+    throw_if(keep_key(std::move(text), path));
 }
 
 error_code context::use_private_key_file(std::string const& path, file_format, error_code& ec)
 {
-    if ((ec = changeable()))
-        return ec;
-    std::string text = text_of(path, ec);
-    return ec ? ec : keep_key(std::move(text), ec);
-}
-
-error_code context::keep_key(std::string text, error_code& ec)
-{
-    // Without a callback an encrypted key is kept; the first use of the context throws.
-    if (password_ && cleat::tls::has_encrypted_key(text)) {
-        std::optional<std::string> opened =
-            cleat::tls::decrypt_private_key(text, password_(passphrase_max, for_reading));
-        if (!opened)
-            return ec = make_error_code(boost::system::errc::permission_denied);
-        text = std::move(*opened);
-    }
-    certificate_.private_key = std::move(text);
-    return ec = {};
+    std::string text;
+    if (!(ec = read(path, text).error))
+        ec = keep_key(std::move(text), path).error;
+    return ec;
 }
 
 void context::add_certificate_authority(std::string_view pem_text)
@@ -222,32 +295,26 @@ void context::add_certificate_authority(std::string_view pem_text)
 
 void context::add_certificate_authority(asio::const_buffer const& pem_text)
 {
-    error_code ec;
-    throw_if(add_certificate_authority(pem_text, ec), "add_certificate_authority");
+    throw_if(keep_authorities(text_of(pem_text), "add_certificate_authority"));
 }
 
 error_code context::add_certificate_authority(asio::const_buffer const& pem_text, error_code& ec)
 {
-    if (!(ec = changeable()))
-        spec_.verify_authorities += text_of(pem_text) + "\n";
-    return ec;
+    return ec = keep_authorities(text_of(pem_text), "add_certificate_authority").error;
 }
 
 void context::load_verify_file(std::string const& path)
 {
-    error_code ec;
-    throw_if(load_verify_file(path, ec), path);
+    std::string text;
+    throw_if(read(path, text));
+    throw_if(keep_authorities(text, path));
 }
 
 error_code context::load_verify_file(std::string const& path, error_code& ec)
 {
-    if ((ec = changeable()))
-        return ec;
-    std::string const text = text_of(path, ec);
-    if (ec)
-        return ec;
-    spec_.verify_authorities += text + "\n";
-    spec_.verify_origin = path;
+    std::string text;
+    if (!(ec = read(path, text).error))
+        ec = keep_authorities(text, path).error;
     return ec;
 }
 
@@ -304,26 +371,32 @@ error_code context::set_verify_function(cleat::tls::verify_function decide, erro
     return spec_.verify == peer_verification::none ? set_verify_mode(verify_peer, ec) : ec;
 }
 
+context::outcome context::keep_options(options o)
+{
+    if (error_code const late = changeable())
+        return {late, "set_options"};
+    if (options const others = o & ~honoured; others != 0)
+        return {
+            asio::error::invalid_argument, "set_options: not honoured: " + option_names(others)};
+    protocol_version const lowest =
+        (o & no_tlsv1_2) != 0 ? protocol_version::tls_1_3 : spec_.version_min;
+    protocol_version const highest =
+        (o & no_tlsv1_3) != 0 ? protocol_version::tls_1_2 : spec_.version_max;
+    if (lowest > highest)
+        return {asio::error::invalid_argument, "set_options: no version of TLS is left"};
+    spec_.version_min = lowest;
+    spec_.version_max = highest;
+    return {};
+}
+
 void context::set_options(options o)
 {
-    error_code ec;
-    set_options(o, ec);
-    options const others = o & ~honoured;
-    throw_if(
-        ec, others == 0 ? "set_options" : "set_options: not honoured: " + option_names(others));
+    throw_if(keep_options(o));
 }
 
 error_code context::set_options(options o, error_code& ec)
 {
-    if ((ec = changeable()))
-        return ec;
-    if ((o & ~honoured) != 0)
-        return ec = asio::error::invalid_argument;
-    if ((o & no_tlsv1_2) != 0)
-        spec_.version_min = protocol_version::tls_1_3;
-    if ((o & no_tlsv1_3) != 0)
-        spec_.version_max = protocol_version::tls_1_2;
-    return ec;
+    return ec = keep_options(o).error;
 }
 
 cleat::tls::context_spec& context::spec()
@@ -332,30 +405,62 @@ cleat::tls::context_spec& context::spec()
     return spec_;
 }
 
+cleat::tls::context_spec context::whole_spec() const
+{
+    cleat::tls::context_spec spec = spec_;
+    if (role_is_open_ && certificate_.chain.empty() && spec.certificates.empty()) {
+        spec.role = role::client;
+        // A server always sends a certificate: for a client verify_peer means that it must be
+        // good.
+        if (spec.verify == peer_verification::optional)
+            spec.verify = peer_verification::required;
+    }
+    for (pair const& each : pairs_)
+        spec.certificates.push_back(each.source);
+    if (!certificate_.chain.empty()) {
+        spec.certificates.push_back(certificate_);
+        if (certificate_.private_key.empty())
+            spec.certificates.back().private_key = certificate_.chain;
+    }
+    return spec;
+}
+
+void context::make()
+{
+    if (!made_)
+        made_.emplace(whole_spec());
+    else if (!made_->unusable_reason().empty())
+        throw cleat::tls::spec_error{made_->unusable_reason()};
+}
+
+void context::check()
+{
+    std::string const why = reason_against([this] { make(); });
+    if (!why.empty())
+        throw_if({error::unusable_context, why});
+}
+
+error_code context::check(error_code& ec)
+{
+    bool const usable = reason_against([this] { make(); }).empty();
+    return ec = usable ? error_code{} : error_code{error::unusable_context};
+}
+
 context::operator cleat::tls::context&()
 {
-    if (!made_) {
-        cleat::tls::context_spec spec = spec_;
-        if (role_is_open_ && certificate_.chain.empty() && spec.certificates.empty()) {
-            spec.role = role::client;
-            // A server always sends a certificate: for a client verify_peer means that it must be
-            // good.
-            if (spec.verify == peer_verification::optional)
-                spec.verify = peer_verification::required;
-        }
-        if (!certificate_.chain.empty()) {
-            spec.certificates.push_back(certificate_);
-            if (certificate_.private_key.empty())
-                spec.certificates.back().private_key = certificate_.chain;
-        }
-        made_.emplace(spec);
-    }
+    if (made_)
+        return *made_;
+    cleat::tls::context_spec const spec = whole_spec();
+    std::string why = reason_against([&] { made_.emplace(spec); });
+    if (!made_)
+        made_.emplace(cleat::tls::context::unusable(spec.role, std::move(why)));
     return *made_;
 }
 
 ssl_ctx_st* context::native_handle()
 {
-    return static_cast<cleat::tls::context&>(*this).native_handle();
+    make();
+    return made_->native_handle();
 }
 
 } // namespace cleat::net::ssl

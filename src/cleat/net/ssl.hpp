@@ -2,10 +2,10 @@
 //
 //     namespace ssl = cleat::net::ssl; // was: namespace ssl = boost::asio::ssl;
 //
-// A program with a context, stream and handshakes compiles with that line changed. A function that
-// has no equal here does not compile. A call that comes too late, or an option that is not
-// honoured, is an error instead of doing nothing. New programs use net::stream and
-// tls::context_spec.
+// A program with a context, stream and handshakes compiles with that line changed. A call of a
+// function that Asio has and cleat lacks is an error of the compiler. A call that comes too late,
+// or an option that is not honoured, is an error when the program runs. New programs use
+// net::stream and tls::context_spec.
 
 #pragma once
 
@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cleat::net::ssl {
 
@@ -87,8 +88,18 @@ protected:
 /// use: by a stream, or native_handle. After that it can no longer be changed, and every setting is
 /// errc::operation_not_permitted. The defaults are secure ones, where Asio's are the library's.
 ///
-/// A setting without an error_code throws boost::system::system_error, as in Asio. Certificates and
-/// keys are checked at the first use, which throws tls::spec_error. One thread.
+/// Certificates, keys and authorities are read, decoded and compared in the call that gives them.
+/// A call that fails changes nothing. Each has two forms, as in Asio: one returns the error_code,
+/// the other throws boost::system::system_error with the same code, whose what() names the file,
+/// the line and the cure.
+///
+/// A stream's constructor never throws for a setting. A mistake that only all settings together
+/// show, such as a certificate without a key, is an error of `check`. Without that call each
+/// handshake fails with error::unusable_context, and stream::engine().failure().reason says why. So
+/// a program that renews certificates makes a new context, calls `check`, and then replaces the old
+/// one.
+///
+/// One thread.
 class context : public context_base
 {
 public:
@@ -97,7 +108,12 @@ public:
     /// A method without a role is a server's, or a client's if no certificate is set.
     explicit context(method m);
 
-    /// The certificate with its intermediates: from memory, or from a file, which is read at once.
+    /// use_certificate_chain: the certificate with its intermediates. error::unusable_pem: there is
+    /// none, or one is damaged. A file that cannot be read is an error of the system.
+    ///
+    /// The key follows it. A key that came first must belong to it: error::key_mismatch. After a
+    /// certificate and its key, a certificate for another key begins a second pair, which takes
+    /// the place of one with the same type of key; so a server can have ECDSA and RSA.
     void use_certificate_chain(std::string_view pem_text);
     void use_certificate_chain(boost::asio::const_buffer const& pem_text);
     error_code use_certificate_chain(boost::asio::const_buffer const& pem_text, error_code& ec);
@@ -111,8 +127,11 @@ public:
     void use_certificate_file(std::string const& path, file_format);
     error_code use_certificate_file(std::string const& path, file_format, error_code& ec);
 
-    /// An encrypted key is decrypted at once, with the passphrase of set_password_callback;
-    /// errc::permission_denied where that is wrong.
+    /// use_private_key: error::unusable_pem where there is no key, or one that servers cannot use;
+    /// error::key_mismatch where it does not belong to the certificate before it. An encrypted key
+    /// is decrypted with the passphrase of set_password_callback; errc::permission_denied where
+    /// that is wrong or was not called before. Without this call the key is looked for in the
+    /// text of the certificate.
     void use_private_key(std::string_view pem_text, file_format);
     void use_private_key(boost::asio::const_buffer const& pem_text, file_format);
     error_code use_private_key(
@@ -137,7 +156,8 @@ public:
         return ec;
     }
 
-    /// Authorities that peers' certificates must chain to. Each call adds to them.
+    /// Authorities that peers' certificates must chain to. Each call adds to them. A text without
+    /// a certificate, or with a damaged one, is error::unusable_pem.
     void add_certificate_authority(std::string_view pem_text);
     void add_certificate_authority(boost::asio::const_buffer const& pem_text);
     error_code add_certificate_authority(boost::asio::const_buffer const& pem_text, error_code& ec);
@@ -170,8 +190,8 @@ public:
         return set_verify_function(verify_function_of(std::move(callback)), ec);
     }
 
-    /// set_options: an option that context_base does not have is errc::invalid_argument; what()
-    /// names it.
+    /// set_options: an option that context_base does not have is errc::invalid_argument, as are
+    /// options that leave no version of TLS; what() says which.
     void set_options(options o);
     error_code set_options(options o, error_code& ec);
 
@@ -179,7 +199,13 @@ public:
     /// once the context is in use.
     [[nodiscard]] cleat::tls::context_spec& spec();
 
-    /// The context itself, made by the first call: throws tls::spec_error.
+    /// check makes the context: after it no setting can be changed. error::unusable_context where
+    /// the settings cannot be used together; then they can still be changed.
+    void check();
+    error_code check(error_code& ec);
+
+    /// The context itself, made by the first call. Where its settings cannot be used, it is
+    /// tls::context::unusable.
     operator cleat::tls::context&();
 
     /// native_handle is the TLS library's SSL_CTX, made by the first call: make all other settings
@@ -188,13 +214,36 @@ public:
     [[nodiscard]] native_handle_type native_handle();
 
 private:
+    // The outcome of a call: no error, or an error and its text.
+    struct outcome
+    {
+        error_code error{};
+        std::string text{};
+    };
+
     [[nodiscard]] error_code changeable() const noexcept;
+    [[nodiscard]] outcome keep_chain(std::string text, std::string const& origin);
+    [[nodiscard]] outcome keep_key(std::string text, std::string const& origin);
+    [[nodiscard]] outcome keep_authorities(std::string const& text, std::string const& origin);
+    [[nodiscard]] outcome keep_options(options o);
+    [[nodiscard]] outcome decrypt(std::string& key, std::string const& origin) const;
+    [[nodiscard]] outcome read(std::string const& path, std::string& text) const;
+    [[nodiscard]] cleat::tls::context_spec whole_spec() const;
+    void make();
     error_code set_verify_function(cleat::tls::verify_function decide, error_code& ec);
-    error_code keep_key(std::string text, error_code& ec);
     static void throw_if(error_code const& ec, std::string const& what);
+    static void throw_if(outcome const& found);
+
+    // A certificate with its key, before another one.
+    struct pair
+    {
+        cleat::tls::certificate_source source;
+        unsigned key_type; // Its tls::key_type.
+    };
 
     cleat::tls::context_spec spec_;
-    cleat::tls::certificate_source certificate_;
+    std::vector<pair> pairs_;                    // Complete; each of another type.
+    cleat::tls::certificate_source certificate_; // The last one. Its parts may be missing.
     std::function<std::string(std::size_t, password_purpose)> password_;
     std::optional<cleat::tls::context> made_;
     bool role_is_open_ = false;

@@ -121,6 +121,117 @@ TEST_CASE("a file that cannot be read is an error, returned or thrown")
     CHECK_THROWS_AS(context.load_verify_file(nowhere), boost::system::system_error);
 }
 
+TEST_CASE("a text that is no certificate and no key is refused in the call, by file and by reason")
+{
+    temporary_folder const folder;
+    test_chain const& made = chain_for_tests();
+    std::string const garbage = file_with(folder, "hostname", "a-machine\n");
+    std::string const cut = file_with(folder, "cut.pem", made.leaf.certificate_pem.substr(0, 200));
+    ssl::context context{ssl::context::tls_server};
+    for (std::string const& path : {garbage, cut}) {
+        CAPTURE(path);
+        error_code ec;
+        CHECK(context.use_certificate_chain_file(path, ec) == error::unusable_pem);
+        CHECK(context.use_certificate_file(path, ssl::context::pem, ec) == error::unusable_pem);
+        CHECK(context.use_private_key_file(path, ssl::context::pem, ec) == error::unusable_pem);
+        CHECK(context.load_verify_file(path, ec) == error::unusable_pem);
+        CHECK(ec == error::unusable_pem);
+        CHECK_THROWS_AS(context.load_verify_file(path), boost::system::system_error);
+        CHECK_THROWS_AS(
+            context.use_private_key_file(path, ssl::context::pem), boost::system::system_error);
+    }
+    asio::const_buffer const text = asio::buffer("a-machine", 9);
+    error_code ec;
+    CHECK(context.use_certificate_chain(text, ec) == error::unusable_pem);
+    CHECK(context.use_certificate(text, ssl::context::pem, ec) == error::unusable_pem);
+    CHECK(context.use_private_key(text, ssl::context::pem, ec) == error::unusable_pem);
+    CHECK(context.add_certificate_authority(text, ec) == error::unusable_pem);
+    try {
+        context.use_certificate_chain_file(cut);
+        FAIL("a file that is cut short was accepted");
+    } catch (boost::system::system_error const& e) {
+        CHECK(e.code() == error::unusable_pem);
+        std::string const what = e.what();
+        CHECK(what.find("cut.pem: the CERTIFICATE that begins on line 1") != std::string::npos);
+    }
+}
+
+TEST_CASE("a key that does not belong to its certificate is refused, whichever came first")
+{
+    test_chain const& made = chain_for_tests();
+    tls::test_identity const other = tls::make_identity({.names = {"other.example"}});
+    ssl::context context{ssl::context::tls_server};
+    context.use_certificate_chain(made.chain());
+    error_code ec;
+    asio::const_buffer const wrong = asio::buffer(other.key_pem);
+    CHECK(context.use_private_key(wrong, ssl::context::pem, ec) == error::key_mismatch);
+    context.use_private_key(made.leaf.key_pem, ssl::context::pem); // Nothing was changed before.
+    ssl::context client = verifying();
+    CHECK(meet_each(context, client).both());
+
+    ssl::context reversed{ssl::context::tls_server};
+    CHECK(!reversed.use_private_key(wrong, ssl::context::pem, ec));
+    CHECK(reversed.use_certificate_chain(asio::buffer(made.chain()), ec) == error::key_mismatch);
+    CHECK(!reversed.use_certificate_chain(asio::buffer(other.certificate_pem), ec));
+    CHECK(!reversed.check(ec));
+}
+
+TEST_CASE("a certificate after a complete pair begins another pair")
+{
+    test_chain const& made = chain_for_tests();
+    tls::test_identity const rsa =
+        tls::make_identity({.type = tls::key_type::rsa, .names = {"cleat.example"}});
+    ssl::context both = serving();
+    both.use_certificate_chain(rsa.certificate_pem);
+    both.use_private_key(rsa.key_pem, ssl::context::pem);
+    ssl::context client = verifying(); // It trusts the first pair's authority only.
+    client.spec().server_name = "cleat.example";
+    CHECK(meet_each(both, client).both());
+
+    tls::test_identity const newer = tls::make_identity({.names = {"cleat.example"}});
+    ssl::context renewed = serving();
+    renewed.use_certificate_chain(newer.certificate_pem);
+    renewed.use_private_key(newer.key_pem, ssl::context::pem);
+    ssl::context knows_newer{ssl::context::tls_client};
+    knows_newer.add_certificate_authority(newer.certificate_pem);
+    knows_newer.set_verify_mode(ssl::verify_peer);
+    CHECK(meet_each(renewed, knows_newer).both());
+    CHECK(made.leaf.certificate_pem != newer.certificate_pem);
+}
+
+TEST_CASE("settings that cannot be used together fail check, and each handshake")
+{
+    ssl::context keyless{ssl::context::tls_server};
+    keyless.use_certificate_chain(chain_for_tests().chain());
+    error_code ec;
+    CHECK(keyless.check(ec) == error::unusable_context);
+    CHECK_THROWS_AS(keyless.check(), boost::system::system_error);
+    CHECK_THROWS_AS(static_cast<void>(keyless.native_handle()), tls::spec_error);
+    ssl::context client = verifying();
+    outcome const found =
+        meet(keyless, client, [](plain_stream&, plain_stream&) {}); // The constructor: no error.
+    CHECK(found.server == error::unusable_context);
+
+    boost::asio::io_context io{1};
+    ssl::context misnamed{ssl::context::tls_client};
+    misnamed.spec().groups = "no-group";
+    auto ends = connected_pair(io);
+    ssl::stream<plain_socket> stream{std::move(ends.first), misnamed};
+    stream.async_handshake(ssl::stream_base::client, [&](error_code why) {
+        CHECK(why == error::unusable_context);
+        CHECK(stream.engine().failure().reason.find("no-group") != std::string::npos);
+    });
+    CHECK(io.run() != 0);
+    CHECK(misnamed.check(ec) == error::unusable_context); // Also after the first stream.
+
+    ssl::context repaired{ssl::context::tls_server};
+    CHECK(repaired.check(ec) == error::unusable_context);
+    repaired.use_certificate_chain(chain_for_tests().chain());
+    repaired.use_private_key(chain_for_tests().leaf.key_pem, ssl::context::pem);
+    CHECK(!repaired.check(ec));
+    CHECK(meet_each(repaired, client).both());
+}
+
 TEST_CASE("use_certificate takes one certificate, without the ones behind it")
 {
     temporary_folder const folder;
@@ -165,9 +276,9 @@ TEST_CASE("an encrypted key is decrypted with the callback's passphrase")
         wrong.use_private_key(asio::buffer(locked), ssl::context::pem, ec) ==
         boost::system::errc::permission_denied);
     ssl::context silent{ssl::context::tls_server};
-    silent.use_certificate_chain(made.chain());
-    silent.use_private_key(locked, ssl::context::pem);
-    CHECK_THROWS_AS(static_cast<void>(silent.native_handle()), tls::spec_error);
+    CHECK(
+        silent.use_private_key(asio::buffer(locked), ssl::context::pem, ec) ==
+        boost::system::errc::permission_denied);
 }
 
 TEST_CASE("options narrow the versions, and the others are always in effect")
@@ -186,8 +297,10 @@ TEST_CASE("options narrow the versions, and the others are always in effect")
     modern.set_options(ssl::context::no_tlsv1_2);
     CHECK(meet_each(modern, old).server == error::no_shared_version);
     ssl::context neither = serving();
-    neither.set_options(ssl::context::no_tlsv1_2 | ssl::context::no_tlsv1_3);
-    CHECK_THROWS_AS(static_cast<void>(neither.native_handle()), tls::spec_error);
+    error_code ec;
+    neither.set_options(ssl::context::no_tlsv1_2);
+    CHECK(neither.set_options(ssl::context::no_tlsv1_3, ec) == asio::error::invalid_argument);
+    CHECK(version_of(neither, any) == "TLSv1.3"); // Nothing of the refused call was done.
 }
 
 TEST_CASE("an option that is not honoured is refused by name")
@@ -297,6 +410,7 @@ TEST_CASE("changing a context that is in use is an error")
     CHECK(context.use_certificate(asio::buffer("x", 1), ssl::context::pem, ec) == late);
     CHECK(context.use_private_key(asio::buffer("x", 1), ssl::context::pem, ec) == late);
     CHECK(context.use_private_key_file("/nonexistent", ssl::context::pem, ec) == late);
+    CHECK(!context.check(ec));
     CHECK_THROWS_AS(context.set_verify_mode(ssl::verify_peer), boost::system::system_error);
     CHECK_THROWS_AS(static_cast<void>(context.spec()), boost::system::system_error);
 }

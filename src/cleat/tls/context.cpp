@@ -7,7 +7,6 @@
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
-#include <cleat/tls/store/certificate_collection.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
@@ -24,7 +23,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 namespace cleat::tls {
@@ -35,6 +33,7 @@ struct context::state
 {
     explicit state(context_spec const& spec);
     state(context_spec const& spec, certificate_set const& certificates, certificate_table& loaded);
+    state(tls::role wanted, std::string why_unusable);
 
     void begin_server(context_spec const& spec);
     void build_server(context_spec const& spec);
@@ -50,6 +49,7 @@ struct context::state
     tls::role role;
     std::vector<std::string> warnings;
     std::vector<certificate_end> ends;
+    std::string unusable_reason;
     std::string server_name; // Client role: the SNI; empty for an address.
     std::optional<backend::library_state> own_library;
     backend::library_state const& library; // Its own, or the table's.
@@ -83,16 +83,6 @@ struct context::state::own_rule
 };
 
 namespace {
-
-context_spec spec_with(context_spec const& spec, client_rule const& rule)
-{
-    context_spec made = spec;
-    made.certificates.clear();
-    made.verify = rule.verify;
-    made.verify_authorities = rule.authorities;
-    made.verify_origin = rule.origin;
-    return made;
-}
 
 // A client chooses by its ClientHello which of several certificates with a name it gets, and must
 // not choose its rule by that.
@@ -213,6 +203,18 @@ context::state::state(
 {
     CLEAT_ASSERT(role == role::server);
     build_server_from(spec, certificates);
+}
+
+// It has an SSL_CTX only because an engine cannot be made without one: no handshake begins on it.
+context::state::state(tls::role wanted, std::string why_unusable)
+    : role{wanted}
+    , unusable_reason{std::move(why_unusable)}
+    , own_library{std::in_place}
+    , library{*own_library}
+    , settings{library, context_spec{}, warnings}
+{
+    contexts.push_back(settings.new_ctx(library, context_spec{}, nullptr));
+    initial = contexts.back().get();
 }
 
 void context::state::begin_server(context_spec const& spec)
@@ -351,142 +353,6 @@ void context::state::build_client(context_spec const& spec)
 
 namespace {
 
-// Specs that each have one group of the spec's settings, with defaults elsewhere: a mistake in one
-// group hides none in another.
-std::vector<context_spec> settings_one_by_one(context_spec const& spec)
-{
-    context_spec base;
-    base.role = spec.role;
-    std::vector<context_spec> each(8, base);
-    for (context_spec& one : each) { // The versions decide which lists of suites are used.
-        one.version_min = spec.version_min;
-        one.version_max = spec.version_max;
-    }
-    each[1].groups = spec.groups;
-    each[2].ciphers = spec.ciphers;
-    each[3].ciphersuites = spec.ciphersuites;
-    each[4].alpn = spec.alpn;
-    each[5].tickets = spec.tickets;
-    each[5].ticket_rotation = spec.ticket_rotation;
-    each[6].verify = spec.verify;
-    each[6].verify_authorities = spec.verify_authorities;
-    each[6].verify_system_authorities = spec.verify_system_authorities;
-    each[6].verify_depth = spec.verify_depth;
-    each[6].verify_schemes = spec.verify_schemes;
-    each[6].verify_crls = spec.verify_crls;
-    each[6].accept_stale_crls = spec.accept_stale_crls;
-    each[6].verify_origin = spec.verify_origin;
-    each[7].certificate_compressors = spec.certificate_compressors;
-    return each;
-}
-
-class mistakes
-{
-public:
-    // Runs a step of building a context, and keeps its error, once.
-    template <class Step>
-    void check(Step step)
-    {
-        try {
-            clear_errors();
-            step();
-        } catch (std::runtime_error const& wrong) {
-            if (std::ranges::find(found_, wrong.what()) == found_.end())
-                found_.emplace_back(wrong.what());
-        }
-    }
-    [[nodiscard]] std::vector<std::string> const& found() const noexcept { return found_; }
-
-private:
-    std::vector<std::string> found_;
-};
-
-} // namespace
-
-namespace {
-
-void check_settings(mistakes& all, backend::library_state const& library, context_spec const& spec)
-{
-    std::vector<std::string> warnings; // Not returned: context::warnings has them.
-    for (context_spec const& one : settings_one_by_one(spec))
-        all.check([&] { static_cast<void>(context_settings{library, one, warnings}); });
-}
-
-// Of a net::server's settings.
-std::vector<std::string> find_mistakes_with_store(context_spec const& spec)
-{
-    std::vector<std::string> found = find_store_mistakes(spec);
-    std::vector<std::string> in_files;
-    std::shared_ptr<certificate_collection const> const certificates =
-        read_collection(*spec.certificate_store, nullptr, in_files);
-    found.insert(found.end(), in_files.begin(), in_files.end());
-    certificate_table loaded{1};
-    if (found.empty())
-        return find_mistakes(spec, certificates->set, loaded);
-    mistakes settings;
-    check_settings(settings, loaded.library(), spec);
-    found.insert(found.end(), settings.found().begin(), settings.found().end());
-    return found;
-}
-
-} // namespace
-
-bool is_same_policy(context_spec const& one, context_spec const& other)
-{
-    auto const fields = [](context_spec const& spec) {
-        return std::tie(
-            spec.role, spec.version_min, spec.version_max, spec.ciphers, spec.ciphersuites,
-            spec.groups, spec.prefer_server_ciphers, spec.signature_algorithms, spec.alpn,
-            spec.certificate_compressors, spec.refuse_unknown_names, spec.verify,
-            spec.verify_authorities, spec.verify_origin, spec.verify_system_authorities,
-            spec.verify_depth, spec.verify_crls, spec.accept_stale_crls, spec.verify_schemes,
-            spec.server_name, spec.tickets, spec.keep_sessions, spec.want_tickets,
-            spec.ticket_rotation, spec.session_scope);
-    };
-    return fields(one) == fields(other) && !one.verify_function && !other.verify_function;
-}
-
-std::vector<std::string> find_mistakes(context_spec const& spec)
-{
-    if (spec.certificate_store)
-        return find_mistakes_with_store(spec);
-    mistakes all;
-    std::vector<std::string> warnings;
-    backend::library_state const library;
-    std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
-    check_settings(all, library, spec);
-    for (certificate_source const& source : spec.certificates)
-        if (source.clients)
-            all.check([&] {
-                context_spec base;
-                base.role = spec.role;
-                static_cast<void>(
-                    context_settings{library, spec_with(base, *source.clients), warnings});
-            });
-    for (certificate_source const& source : spec.certificates)
-        all.check([&] {
-            ssl_ctx_ptr const ctx = library.new_ctx(spec.role == role::server);
-            if (ctx != nullptr)
-                use_certificate(ctx.get(), read_certificate(library, source, now, warnings));
-        });
-    // Mistakes that no piece shows alone: pieces that do not fit together, or none at all.
-    if (all.found().empty())
-        all.check([&] { static_cast<void>(context{spec}); });
-    return all.found();
-}
-
-std::vector<std::string> find_mistakes(
-    context_spec const& spec, certificate_set const& certificates, certificate_table& table)
-{
-    mistakes all;
-    check_settings(all, table.library(), spec);
-    if (all.found().empty())
-        all.check([&] { static_cast<void>(context{spec, certificates, table}); });
-    return all.found();
-}
-
-namespace {
-
 // An error of the library's own is a spec_error, too.
 template <class Build>
 auto built(Build build)
@@ -524,6 +390,14 @@ context::context(context const& like, certificate_set const& certificates)
 {
 }
 
+context::context(std::shared_ptr<state> made) noexcept : state_{std::move(made)} {}
+
+context context::unusable(tls::role role, std::string why)
+{
+    CLEAT_ASSERT(!why.empty());
+    return context{built([&] { return std::make_shared<state>(role, std::move(why)); })};
+}
+
 context::context(context&&) noexcept = default;
 context& context::operator=(context&&) noexcept = default;
 context::~context() = default;
@@ -531,6 +405,11 @@ context::~context() = default;
 tls::role context::role() const noexcept
 {
     return state_->role;
+}
+
+std::string const& context::unusable_reason() const noexcept
+{
+    return state_->unusable_reason;
 }
 
 std::vector<std::string> const& context::warnings() const noexcept

@@ -69,11 +69,19 @@ public:
     /// default certificate is the same, and no type of key is new.
     context(context const& like, certificate_set const& certificates);
 
+    /// unusable is the place of a context whose settings cannot be used: its engines fail each
+    /// handshake with error::unusable_context, and failure().reason is `why`. For an owner whose
+    /// streams begin where an exception would be lost.
+    [[nodiscard]] static context unusable(tls::role role, std::string why);
+
     context(context&&) noexcept;
     context& operator=(context&&) noexcept;
     ~context();
 
     [[nodiscard]] tls::role role() const noexcept;
+
+    /// unusable_reason is that of an unusable context; empty for every other.
+    [[nodiscard]] std::string const& unusable_reason() const noexcept;
 
     /// warnings are findings that do not prevent service: an expired certificate, a name that two
     /// certificates answer to, a chain in the wrong order. One sentence each, with the origin.
@@ -109,6 +117,8 @@ public:
 
 private:
     struct state;
+    explicit context(std::shared_ptr<state> made) noexcept;
+
     std::shared_ptr<state> state_;
     std::unique_ptr<certificate_choice const> choice_; // Null: certificates are in the state.
     engine_count* count_ = nullptr;                    // Null: engines are not counted.

@@ -132,6 +132,16 @@ bool is_ip_address(std::string const& text) noexcept
            inet_pton(AF_INET6, text.c_str(), &address) == 1;
 }
 
+context_spec spec_with(context_spec const& spec, client_rule const& rule)
+{
+    context_spec made = spec;
+    made.certificates.clear();
+    made.verify = rule.verify;
+    made.verify_authorities = rule.authorities;
+    made.verify_origin = rule.origin;
+    return made;
+}
+
 context_settings::context_settings(
     backend::library_state const& library, context_spec const& spec,
     std::vector<std::string>& warnings)

@@ -55,6 +55,9 @@ private:
     std::array<std::byte, 32> session_id_context_{}; // A session resumes only where it is the same.
 };
 
+/// spec_with is the spec without certificates, whose clients are verified by another rule.
+[[nodiscard]] context_spec spec_with(context_spec const& spec, client_rule const& rule);
+
 /// is_ip_address: the text is an IP address, which must not be sent as SNI (RFC 6066, section 3).
 [[nodiscard]] bool is_ip_address(std::string const& text) noexcept;
 

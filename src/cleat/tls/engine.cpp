@@ -81,7 +81,11 @@ engine::engine(context const& settings)
     SSL_set_bio(ssl.get(), bio.get(), bio.get()); // Takes the one reference for both directions.
     static_cast<void>(bio.release());
     backend::prepare(ssl.get());
-    if (settings.role() == role::server)
+    if (!settings.unusable_reason().empty()) {
+        failure_ = std::make_unique<failure_info>();
+        failure_->reason = settings.unusable_reason();
+        failure_->unusable_context = true;
+    } else if (settings.role() == role::server)
         request_ = settings.prepare_server(ssl.get());
     else
         settings.prepare_client(ssl.get());
@@ -191,6 +195,8 @@ step engine::outcome_of(wire const& w, int value, std::size_t bytes) noexcept
 
 step engine::handshake(wire& w) noexcept
 {
+    if (failure_ != nullptr && failure_->unusable_context)
+        return {want::nothing, 0, error::unusable_context};
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();

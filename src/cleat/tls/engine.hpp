@@ -64,6 +64,7 @@ struct failure_info
     /// key material and no plaintext.
     std::string reason;
     certificate_fault certificate = certificate_fault::none; ///< With error::bad_certificate.
+    bool unusable_context = false; ///< The context is unusable, and no handshake can begin.
 };
 
 /// certificate_facts is what a PROXY header says of the certificate that this side has sent.

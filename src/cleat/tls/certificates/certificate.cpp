@@ -77,34 +77,6 @@ std::vector<x509_ptr> read_certificates(
     return found;
 }
 
-evp_pkey_ptr read_key(
-    backend::library_state const& library, std::string_view text, std::string const& origin)
-{
-    std::vector<pem_block> const blocks = blocks_of(text, origin);
-    auto const block = std::ranges::find_if(blocks, &pem_block::is_private_key);
-    if (block == blocks.end())
-        refuse(
-            "{}: there is no private key in it: append the key in PEM form, or name the file with "
-            "the key",
-            origin);
-    require_complete(*block, origin);
-    if (block->is_encrypted())
-        refuse(
-            "{}: the private key on line {} is encrypted, and no passphrase can be entered here: "
-            "decrypt it with `openssl pkey -in FILE -out KEY` and restrict KEY to its "
-            "owner",
-            origin, block->line);
-    clear_errors();
-    bio_ptr const bio = bio_over(block->text);
-    evp_pkey_ptr key = library.read_private_key(bio.get());
-    if (key == nullptr)
-        refuse(
-            "{}: the private key on line {} cannot be decoded ({}): the file is damaged, or the "
-            "key is of a type that {} does not have; use RSA, or ECDSA on P-256",
-            origin, block->line, reason_text(drain_errors()), library_version());
-    return key;
-}
-
 void match(certificate const& read)
 {
     if (X509_check_private_key(read.leaf.get(), read.key.get()) == 1)
@@ -187,32 +159,72 @@ void read_names(certificate& read, std::vector<std::string>& warnings)
 
 } // namespace
 
+evp_pkey_ptr read_private_key(
+    backend::library_state const& library, std::string_view pem, std::string const& origin)
+{
+    std::vector<pem_block> const blocks = blocks_of(pem, origin);
+    auto const block = std::ranges::find_if(blocks, &pem_block::is_private_key);
+    if (block == blocks.end())
+        refuse(
+            "{}: there is no private key in it: append the key in PEM form, or name the file with "
+            "the key",
+            origin);
+    require_complete(*block, origin);
+    if (block->is_encrypted())
+        refuse(
+            "{}: the private key on line {} is encrypted, and no passphrase can be entered here: "
+            "decrypt it with `openssl pkey -in FILE -out KEY` and restrict KEY to its "
+            "owner",
+            origin, block->line);
+    clear_errors();
+    bio_ptr const bio = bio_over(block->text);
+    evp_pkey_ptr key = library.read_private_key(bio.get());
+    if (key == nullptr)
+        refuse(
+            "{}: the private key on line {} cannot be decoded ({}): the file is damaged, or the "
+            "key is of a type that {} does not have; use RSA, or ECDSA on P-256",
+            origin, block->line, reason_text(drain_errors()), library_version());
+    return key;
+}
+
+key_type server_key_type(EVP_PKEY* key, std::string const& origin)
+{
+    std::optional<key_type> const type = backend::key_type_of(key);
+    if (!type)
+        refuse(
+            "{}: TLS servers here use RSA, ECDSA on P-256, P-384 or P-521, Ed25519, and ML-DSA "
+            "where the TLS library has it: this key is none of them; have a certificate issued for "
+            "an ECDSA P-256 key",
+            origin);
+    return *type;
+}
+
+std::vector<x509_ptr> read_chain(
+    backend::library_state const& library, std::string_view pem, std::string const& origin)
+{
+    std::vector<x509_ptr> found = read_certificates(library, pem, origin);
+    if (found.empty())
+        refuse(
+            "{}: there is no certificate in it: expected PEM, a block from -----BEGIN "
+            "CERTIFICATE----- to "
+            "-----END CERTIFICATE-----",
+            origin);
+    return found;
+}
+
 certificate read_certificate(
     backend::library_state const& library, certificate_text const& source, time_point now,
     std::vector<std::string>& warnings)
 {
     certificate read;
     read.origin = source.origin.empty() ? "certificate" : source.origin;
-    read.chain = read_certificates(library, source.chain, read.origin);
-    if (read.chain.empty())
-        refuse(
-            "{}: there is no certificate in it: expected PEM, a block from -----BEGIN "
-            "CERTIFICATE----- to "
-            "-----END CERTIFICATE-----",
-            read.origin);
+    read.chain = read_chain(library, source.chain, read.origin);
     read.leaf = std::move(read.chain.front());
     read.chain.erase(read.chain.begin());
 
-    read.key = read_key(library, source.private_key, read.origin);
+    read.key = read_private_key(library, source.private_key, read.origin);
     match(read);
-    std::optional<key_type> const type = backend::key_type_of(read.key.get());
-    if (!type)
-        refuse(
-            "{}: TLS servers here use RSA, ECDSA on P-256, P-384 or P-521, Ed25519, and ML-DSA "
-            "where the TLS library has it: this key is none of them; have a certificate issued for "
-            "an ECDSA P-256 key",
-            read.origin);
-    read.type = *type;
+    read.type = server_key_type(read.key.get(), read.origin);
 
     check_chain(read, now, warnings);
     read_names(read, warnings);

@@ -53,6 +53,18 @@ struct certificate
     return read_certificate(library, text, now, warnings);
 }
 
+/// read_chain reads every certificate of a PEM text; spec_error when there is none or one is bad.
+[[nodiscard]] std::vector<x509_ptr> read_chain(
+    backend::library_state const& library, std::string_view pem, std::string const& origin);
+
+/// read_private_key reads the first private key of a PEM text; spec_error where there is none, and
+/// for one that is damaged or under a passphrase.
+[[nodiscard]] evp_pkey_ptr read_private_key(
+    backend::library_state const& library, std::string_view pem, std::string const& origin);
+
+/// server_key_type is the key's type; spec_error where TLS servers cannot use the key.
+[[nodiscard]] key_type server_key_type(EVP_PKEY* key, std::string const& origin);
+
 /// read_authorities reads every certificate of a PEM text; spec_error when there is none or one is
 /// bad.
 [[nodiscard]] std::vector<x509_ptr> read_authorities(
