@@ -25,6 +25,8 @@ endif()
 function(cleat_compile target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  # Private: it would break a program's own code that uses what Asio has deprecated.
+  target_compile_definitions(${target} PRIVATE BOOST_ASIO_NO_DEPRECATED)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
       -Wnon-virtual-dtor -Woverloaded-virtual>

@@ -49,15 +49,6 @@ install(FILES "${PROJECT_BINARY_DIR}/cleat-config.cmake"
 
 # pkg-config: our archives by name, and the TLS library by path or, if it is the system's, by its
 # package.
-set(CLEAT_PC_DEFINITIONS "")
-foreach(_library IN LISTS _libraries)
-  get_target_property(_definitions ${_library} INTERFACE_COMPILE_DEFINITIONS)
-  if(_definitions)
-    list(TRANSFORM _definitions PREPEND " -D")
-    string(JOIN "" _definitions ${_definitions})
-    string(APPEND CLEAT_PC_DEFINITIONS "${_definitions}")
-  endif()
-endforeach()
 set(CLEAT_PC_TLS "")
 set(CLEAT_PC_TLS_HEADERS "")
 set(CLEAT_PC_REQUIRES "")
