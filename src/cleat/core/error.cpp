@@ -105,6 +105,8 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"unusable-pem", "no usable certificate or private key in PEM form"};
     case error::key_mismatch:
         return {"key-mismatch", "the private key does not belong to the certificate"};
+    case error::handler_exception:
+        return {"handler-exception", "the handler has thrown an exception"};
     case error::unusable_context:
         return {"unusable-context", "the settings of the TLS context cannot be used"};
     case error::library:

@@ -69,9 +69,10 @@ enum class error
     // The program.
     unsupported,             ///< The linked TLS library cannot do this.
     certificate_unavailable, ///< The certificate that a client needs cannot be loaded.
-    unusable_pem,     ///< A text has no certificate or key in PEM, or one that cannot be decoded.
-    key_mismatch,     ///< A private key does not belong to its certificate.
-    unusable_context, ///< The settings of a TLS context cannot be used.
+    unusable_pem,      ///< A text has no certificate or key in PEM, or one that cannot be decoded.
+    key_mismatch,      ///< A private key does not belong to its certificate.
+    handler_exception, ///< A server's handler has thrown an exception that has no error_code.
+    unusable_context,  ///< The settings of a TLS context cannot be used.
     library, ///< The TLS library failed in a way that has no other value; the log has its text.
 };
 

@@ -138,13 +138,15 @@ void service::begin(unique_fd accepted, address const& peer, address const& boun
                     if (thrown)
                         std::rethrow_exception(thrown);
                 } catch (boost::system::system_error const& e) {
-                    report(*s, e.code(), {});
-                } catch (std::bad_alloc const&) {
-                    report(*s, make_error_code(boost::system::errc::not_enough_memory), {});
+                    report(*s, e.code(), e.what());
+                } catch (std::bad_alloc const& e) {
+                    report(*s, make_error_code(boost::system::errc::not_enough_memory), e.what());
                 } catch (std::exception const& e) {
-                    report(*s, error::library, e.what());
+                    report(*s, error::handler_exception, e.what());
                 } catch (...) {
-                    report(*s, error::library, "an exception that is none of the standard's");
+                    report(
+                        *s, error::handler_exception,
+                        "an exception that is none of the standard's");
                 }
             }));
 }
@@ -179,8 +181,10 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
     }
     tls.next_layer().set_priority(priority::established);
     if (ec) {
-        error_code const interrupted = s.interrupt.raised();
-        report(s, interrupted ? interrupted : ec, tls.engine().failure().reason);
+        if (error_code const interrupted = s.interrupt.raised())
+            report(s, interrupted, {});
+        else
+            report(s, ec, tls.engine().failure().reason);
         co_return;
     }
     s.interrupt.clear();

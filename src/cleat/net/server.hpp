@@ -34,9 +34,14 @@ struct connection_failure
 {
     address const& peer;
     std::size_t worker;
-    bool in_handshake;       ///< It failed before its handler was called.
-    error_code error;        ///< Of the handshake, or of a handler's boost::system::system_error.
-    std::string_view reason; ///< The TLS library's text, or what() of another exception.
+    bool in_handshake; ///< It failed before its handler was called.
+    /// That of the handshake; or of a handler's exception: the code of a
+    /// boost::system::system_error, errc::not_enough_memory for std::bad_alloc,
+    /// error::handler_exception for any other.
+    error_code error;
+    /// Of a handshake: the TLS library's text, or why the peer's certificate was refused; empty
+    /// where neither was the reason, as for a deadline. Of a handler's exception: its what().
+    std::string_view reason;
 };
 
 struct server_spec

@@ -214,21 +214,41 @@ TEST_CASE("plain HTTP on a TLS port is error::http_request")
 TEST_CASE("an exception of a handler is reported, and its server goes on")
 {
     server_spec spec = spec_of(1);
-    std::promise<std::string> reported;
+    std::promise<std::pair<error_code, std::string>> reported;
     spec.on_failure = [&](connection_failure const& f) {
         CHECK(!f.in_handshake);
-        reported.set_value(std::string{f.reason});
+        reported.set_value({f.error, std::string{f.reason}});
     };
     bool first = true;
     server one{
         std::move(spec), [&first](connection c) { return echo_but_once(std::move(c), first); }};
     client unlucky{one};
     unlucky.stream.handshake(stream_base::client);
-    CHECK(reported.get_future().get() == "no such page");
+    auto const [ec, reason] = reported.get_future().get();
+    CHECK(ec == error::handler_exception); // Not error::library: TLS has not failed.
+    CHECK(reason == "no such page");
     reported = {};
     client c{one};
     c.stream.handshake(stream_base::client);
     CHECK(c.ask("next") == "next");
+}
+
+TEST_CASE("the code and the text of a handler's system_error are reported")
+{
+    server_spec spec = spec_of(1);
+    std::promise<std::pair<error_code, std::string>> reported;
+    spec.on_failure = [&](connection_failure const& f) {
+        reported.set_value({f.error, std::string{f.reason}});
+    };
+    server one{std::move(spec), [](connection) -> asio::awaitable<void> {
+                   throw boost::system::system_error{asio::error::timed_out, "the database"};
+                   co_return;
+               }};
+    client c{one};
+    c.stream.handshake(stream_base::client);
+    auto const [ec, reason] = reported.get_future().get();
+    CHECK(ec == asio::error::timed_out);
+    CHECK(reason.find("the database") == 0);
 }
 
 TEST_CASE("a drain lets a connection finish, and takes no more")
