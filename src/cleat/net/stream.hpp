@@ -131,7 +131,10 @@ public:
     /// info is the result of the handshake; see tls::handshake_info for when it is valid.
     [[nodiscard]] tls::handshake_info info() const noexcept { return engine().info(); }
 
-    /// engine is the TLS state itself, for further queries: failure(), peer_common_name().
+    /// engine is the TLS state itself, for what the stream has no function for: failure(),
+    /// peer_common_name(), fingerprint_client(). Bytes move only through the stream's own
+    /// operations: the engine's handshake, read, write and close would lose them.
+    [[nodiscard]] tls::engine& engine() noexcept { return core_.layer.engine(); }
     [[nodiscard]] tls::engine const& engine() const noexcept { return core_.layer.engine(); }
 
     /// native_handle is the TLS library's SSL.

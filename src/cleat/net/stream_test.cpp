@@ -1,6 +1,7 @@
 #include <cleat/net/coroutines_for_tests.hpp>
 #include <cleat/net/stream.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
+#include <cleat/tls/fingerprint/ja4.hpp>
 
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -334,6 +335,18 @@ TEST_CASE_TEMPLATE("blocking threads, and futures", World, socket_world, split_w
     world.io.stop();
     loop.join();
     blocking.join();
+}
+
+TEST_CASE("a stream's engine has the calls for which the stream has no function")
+{
+    socket_world world;
+    both_ends<socket_world> ends{world};
+    tls::ja4_fingerprint found;
+    ends.server.engine().fingerprint_client(found);
+    spawn(world, handshake(ends.server, stream_base::server));
+    spawn(world, handshake(ends.client, stream_base::client));
+    world.run();
+    CHECK(found.text().substr(0, 3) == "t13");
 }
 
 } // namespace cleat::net::stream_test
