@@ -12,14 +12,16 @@
  *     if (ret <= 0)
  *         switch (SSL_get_error(ssl, ret)) ...    // as after SSL_write
  *
- * For C (C11) and C++. Works with any SSL of the TLS library that this cleat was built with
- * (OpenSSL 3.0 to 4.0, AWS-LC or BoringSSL; <cleat/tls_library.h> is an error where the compiler
- * finds another's headers) that is TLS over a stream, made by any code, over any BIO and in any
- * mode. Not for DTLS and QUIC (their writes are no stream of records) and not for early data on
- * OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written as with SSL_write:
- * after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin anew. A write that
- * waits for its retry when SSL_do_handshake or SSL_read meets the rejection must be retried before
- * that reset: the retry fails with SSL_ERROR_EARLY_DATA_REJECTED, too.
+ * The call is for C (C11) and C++. The SSL belongs to the TLS library that cleat was built with:
+ * OpenSSL 3.0 to 4.0, AWS-LC or BoringSSL. <cleat/tls_library.h> does not compile where the
+ * compiler finds the headers of another one. The SSL may be made by any code, have any BIO and any
+ * mode, and must speak TLS over a stream: DTLS and QUIC do not write a stream of records.
+ *
+ * On OpenSSL early data needs SSL_write_early_data instead. On AWS-LC and BoringSSL early data is
+ * written as with SSL_write: after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject
+ * write from the first byte again. A write that waits for its retry when SSL_do_handshake or
+ * SSL_read meets the rejection must be retried before that reset: the retry fails with
+ * SSL_ERROR_EARLY_DATA_REJECTED, too.
  *
  * The guide is docs/guides/ssl_writev.md.
  */
