@@ -46,6 +46,8 @@ std::string certificate_kind(tls::engine const* engine)
         return "certificate of an unknown authority";
     case fault::wrong_name:
         return "certificate for another name";
+    case fault::revoked:
+        return "certificate revoked";
     case fault::other:
         return fmt::format("certificate: {}", engine->failure().reason);
     case fault::none:

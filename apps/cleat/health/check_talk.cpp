@@ -1,5 +1,4 @@
 #include "health/check_talk.hpp"
-#include "upstream_tls/tls_fault.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/alert.hpp>

@@ -1,7 +1,6 @@
 #include "preconnect/ready_connections.hpp"
 #include "upstream/connecting.hpp"
 #include "upstream_tls/client_handshake.hpp"
-#include "upstream_tls/tls_fault.hpp"
 
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>

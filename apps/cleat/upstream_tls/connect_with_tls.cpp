@@ -2,7 +2,7 @@
 #include "connect_steps.hpp"
 #include "upstream_tls/client_handshake.hpp"
 #include "upstream_tls/connect_with_tls.hpp"
-#include "upstream_tls/tls_fault.hpp"
+#include "upstream_tls/protocol_agreement.hpp"
 #include "upstream_tls/upstream_tls.hpp"
 
 #include <cleat/net/socket_options.hpp>

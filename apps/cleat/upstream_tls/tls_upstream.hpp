@@ -2,11 +2,10 @@
 
 #pragma once
 
-#include "upstream_tls/session_cache.hpp"
-
 #include <cleat/core/error.hpp>
 #include <cleat/net/channel.hpp>
 #include <cleat/net/socket.hpp>
+#include <cleat/tls/server_sessions.hpp>
 
 #include <cstddef>
 #include <span>
@@ -20,8 +19,8 @@ struct tls_upstream
 
     net::socket socket;
     net::channel channel;
-    session_cache* sessions; ///< Of its server.
-    error_code fault{};      ///< Once it is set, each read ends with it.
+    tls::server_sessions* sessions; ///< Of its server.
+    error_code fault{};             ///< Once it is set, each read ends with it.
 
     /// has_more: bytes, or an end, for which no event comes.
     [[nodiscard]] bool has_more() const noexcept { return channel.unread() || fault; }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "upstream_tls/session_cache.hpp"
 
 #include <cleat/net/channel.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/server_sessions.hpp>
 #include <cleat/tls/session.hpp>
 
 #include <cstddef>
@@ -40,12 +40,15 @@ public:
     [[nodiscard]] tls::context const& context() const noexcept { return context_; }
 
     /// sessions are those of a server, by its number.
-    [[nodiscard]] session_cache& sessions(std::size_t server) noexcept { return sessions_[server]; }
+    [[nodiscard]] tls::server_sessions& sessions(std::size_t server) noexcept
+    {
+        return sessions_[server];
+    }
 
 private:
     upstream_tls_plan const& plan_;
     tls::context const& context_;
-    std::deque<session_cache> sessions_;
+    std::deque<tls::server_sessions> sessions_;
 };
 
 /// new_channel makes a channel to a server: with its name, a session of it to resume, if there is

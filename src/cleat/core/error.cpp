@@ -93,6 +93,8 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"certificate-expired", "the server's certificate has expired"};
     case error::certificate_not_yet_valid:
         return {"certificate-not-yet-valid", "the server's certificate is not valid yet"};
+    case error::certificate_revoked:
+        return {"certificate-revoked", "the server's certificate is revoked"};
     case error::unknown_authority:
         return {"unknown-authority", "no trusted authority has signed the server's certificate"};
     case error::wrong_name:

@@ -60,9 +60,10 @@ enum class error
     client_hello_changed,       ///< A second ClientHello asks for the route of another one.
     stopped,                    ///< The worker is ending.
 
-    // The certificate of an upstream that speaks TLS. bad_certificate is any other fault.
+    // A client's verdict on its server's certificate. bad_certificate is any other fault.
     certificate_expired,       ///< Its time is over.
     certificate_not_yet_valid, ///< Its time has not begun.
+    certificate_revoked,       ///< A CRL has it, or an authority above it.
     unknown_authority,         ///< No authority that is trusted has signed it.
     wrong_name,                ///< It is for another name or address.
 

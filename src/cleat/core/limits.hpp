@@ -151,9 +151,17 @@ inline constexpr std::chrono::milliseconds preconnect_timeout{5'000};
 inline constexpr std::chrono::milliseconds preconnect_pause_min{1'000};
 inline constexpr std::chrono::milliseconds preconnect_pause_max{32'000};
 
-/// upstream_sessions_max: sessions that a worker keeps of a server that speaks TLS. A session of
+/// server_sessions_max: sessions that a client keeps of one server. A session of
 /// TLS 1.3 is for one connection, and a burst of connections begins before the first brings more.
-inline constexpr std::size_t upstream_sessions_max = 16;
+inline constexpr std::size_t server_sessions_max = 16;
+
+/// saved_session_max: the longest session that is read from bytes. A ticket has at most 64 KiB, and
+/// the peer's chain is beside it.
+inline constexpr std::size_t saved_session_max = 1U << 20U;
+
+/// cached_servers_max: servers whose sessions a session_cache keeps. Each takes 200 bytes, and 1 to
+/// 2 KiB for each of its sessions.
+inline constexpr std::size_t cached_servers_max = 1'000;
 
 /// service_targets_max: servers of an upstream that one name with SRV records stands for. Their
 /// places are taken from servers_max at the start, because a worker's counts have fixed places.

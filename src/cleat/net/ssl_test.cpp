@@ -241,7 +241,7 @@ TEST_CASE("use_certificate takes one certificate, without the ones behind it")
     from_file.use_certificate_file(chain, ssl::context::pem);
     from_file.use_private_key(asio::buffer(made.leaf.key_pem), ssl::context::pem);
     ssl::context client = verifying();
-    CHECK(meet_each(from_file, client).client == error::bad_certificate); // No intermediate.
+    CHECK(meet_each(from_file, client).client == error::unknown_authority); // No intermediate.
 
     ssl::context from_memory{ssl::context::tls_server};
     from_memory.use_certificate(asio::buffer(made.leaf.certificate_pem), ssl::context::pem);
@@ -329,7 +329,8 @@ TEST_CASE("a context verifies by mode, depth and callback")
     ssl::context server = serving();
     ssl::context shallow = verifying();
     shallow.set_verify_depth(0);
-    CHECK(meet_each(server, shallow).client == error::bad_certificate);
+    error_code const refused = meet_each(server, shallow).client; // TLS libraries differ.
+    CHECK((refused == error::bad_certificate || refused == error::unknown_authority));
     ssl::context deep = verifying();
     deep.set_verify_depth(1);
     CHECK(meet_each(server, deep).both());
@@ -342,11 +343,11 @@ TEST_CASE("a context verifies by mode, depth and callback")
     CHECK(meet_each(server, misnamed).client == error::bad_certificate);
     ssl::context by_spec = verifying();
     by_spec.spec().server_name = "another.example";
-    CHECK(meet_each(server, by_spec).client == error::bad_certificate);
+    CHECK(meet_each(server, by_spec).client == error::wrong_name);
 
     ssl::context lax{ssl::context::tls_client};
     lax.set_verify_callback([](bool, ssl::verify_context&) { return false; });
-    CHECK(meet_each(server, lax).client == error::bad_certificate); // Without a mode, too.
+    CHECK(meet_each(server, lax).client == error::unknown_authority); // Without a mode, too.
     ssl::context none{ssl::context::tls_client};
     none.set_verify_callback([](bool, ssl::verify_context&) { return false; });
     none.set_verify_mode(ssl::verify_none);
@@ -386,7 +387,7 @@ TEST_CASE("set_default_verify_paths adds the system's authorities to others")
     with_system.add_certificate_authority(stranger.certificate_pem);
     with_system.set_default_verify_paths();
     with_system.set_verify_mode(ssl::verify_peer);
-    CHECK(meet_each(server, without).client == error::bad_certificate);
+    CHECK(meet_each(server, without).client == error::unknown_authority);
     CHECK(meet_each(server, with_system).both());
     ::unsetenv("SSL_CERT_FILE");
 }

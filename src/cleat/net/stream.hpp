@@ -38,7 +38,7 @@
 #include <cleat/net/engine_op.hpp>
 #include <cleat/net/socket_layer.hpp>
 #include <cleat/net/stream_actions.hpp>
-#include <cleat/net/verify.hpp>
+#include <cleat/net/stream_settings.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <boost/asio/async_result.hpp>
@@ -93,7 +93,7 @@ struct stream_base
 /// stream is TLS over a next layer, which it owns, or borrows where NextLayer is a reference. The
 /// context must outlive it.
 template <class NextLayer>
-class stream : public stream_base
+class stream : public stream_base, public stream_settings<stream<NextLayer>>
 {
     using default_token = boost::asio::default_completion_token_t<
         typename std::remove_reference_t<NextLayer>::executor_type>;
@@ -141,56 +141,6 @@ public:
     [[nodiscard]] native_handle_type native_handle() const noexcept
     {
         return engine().native_handle();
-    }
-
-    // These functions replace the context's verification settings for this stream. After the start
-    // of the handshake they are asio::error::already_connected. A server's stream with settings of
-    // its own resumes no session. Without an error_code they throw boost::system::system_error.
-
-    /// set_verify_mode: see verify_mode; asio::error::invalid_argument for unknown flags. The
-    /// authorities are the context's: where it has none, no certificate is good.
-    error_code set_verify_mode(verify_mode mode, error_code& ec)
-    {
-        if (!(ec = changeable()))
-            ec = detail::set_verify_mode(native_handle(), core_.role, mode);
-        return ec;
-    }
-    void set_verify_mode(verify_mode mode)
-    {
-        error_code ec;
-        throw_if(set_verify_mode(mode, ec), "set_verify_mode");
-    }
-
-    /// set_verify_depth: how many intermediates the peer may send.
-    error_code set_verify_depth(int depth, error_code& ec)
-    {
-        if (!(ec = changeable()))
-            ec = detail::set_verify_depth(native_handle(), depth);
-        return ec;
-    }
-    void set_verify_depth(int depth)
-    {
-        error_code ec;
-        throw_if(set_verify_depth(depth, ec), "set_verify_depth");
-    }
-
-    /// set_verify_callback: bool(bool preverified, verify_context&), called during the handshake on
-    /// its thread; an exception means false. Where verification is off it turns verify_peer on,
-    /// because otherwise the callback's result would have no effect; verify_none after it turns
-    /// that off again.
-    template <class Callback>
-    error_code set_verify_callback(Callback callback, error_code& ec)
-    {
-        if (!(ec = changeable()))
-            ec = detail::set_verify_function(
-                native_handle(), verify_function_of(std::move(callback)));
-        return ec;
-    }
-    template <class Callback>
-    void set_verify_callback(Callback callback)
-    {
-        error_code ec;
-        throw_if(set_verify_callback(std::move(callback), ec), "set_verify_callback");
     }
 
     /// async_handshake: void(error_code). The role is a handshake_type or a tls::role.
@@ -312,6 +262,8 @@ public:
     }
 
 private:
+    friend class stream_settings<stream>;
+
     using lowest = detail::lowest_layer_of<next_layer_type>;
     using layer = std::conditional_t<waitable_socket<next_layer_type>, socket_layer, any_layer>;
     using core = stream_core<layer, executor_type>;
@@ -322,11 +274,6 @@ private:
         using op = engine_op<core, next_layer_type, Action>;
         return boost::asio::async_compose<Token, Signature>(
             op{core_, next_, std::move(action)}, token, next_.get_executor());
-    }
-
-    [[nodiscard]] error_code changeable() const noexcept
-    {
-        return core_.begun ? error_code{boost::asio::error::already_connected} : error_code{};
     }
 
     static void throw_if(error_code const& ec, char const* what)

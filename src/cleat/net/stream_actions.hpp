@@ -40,7 +40,9 @@ struct handshake_action
         if (role != core.role)
             return {.error = boost::asio::error::invalid_argument};
         core.begun = true;
-        progress const p = core.layer.handshake(next);
+        progress p = core.layer.handshake(next);
+        if (p.error && role == tls::role::client)
+            p.error = tls::name_fault(p.error, core.layer.engine().failure());
         // Only a server whose certificates are in a store has such a context: it provides the
         // certificate, and starts the handshake again.
         return p.next == wait::certificate ? progress{.error = boost::asio::error::try_again} : p;

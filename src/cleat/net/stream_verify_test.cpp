@@ -60,7 +60,7 @@ TEST_CASE("a stream verifies what its context does not")
     CHECK(meet(both.server, both.client).both());
     CHECK(meet(both.server, both.client, verify).both());
     CHECK(meet(both.server, knows_nobody).both());
-    CHECK(meet(both.server, knows_nobody, verify).client == error::bad_certificate);
+    CHECK(meet(both.server, knows_nobody, verify).client == error::unknown_authority);
 }
 
 TEST_CASE("a stream accepts a peer that its context would refuse")
@@ -70,7 +70,7 @@ TEST_CASE("a stream accepts a peer that its context would refuse")
     spec.verify = tls::peer_verification::required;
     spec.server_name = "another.example";
     tls::context strict{spec};
-    CHECK(meet(both.server, strict).client == error::bad_certificate);
+    CHECK(meet(both.server, strict).client == error::wrong_name);
     CHECK(meet(both.server, strict, [](plain_stream&, plain_stream& client) {
               client.set_verify_mode(verify_none);
           }).both());
@@ -163,7 +163,7 @@ TEST_CASE("a host's name is verified by a callback, as in Asio, or by the contex
     tls::context by_name{spec};
     CHECK(meet(both.server, by_name, [](plain_stream&, plain_stream& client) {
               client.set_verify_mode(verify_peer);
-          }).client == error::bad_certificate);
+          }).client == error::wrong_name);
 }
 
 TEST_CASE("a chain may be as long as the depth says")
@@ -175,7 +175,8 @@ TEST_CASE("a chain may be as long as the depth says")
             client.set_verify_depth(intermediates);
         });
     };
-    CHECK(at_most(0).client == error::bad_certificate);
+    error_code const refused = at_most(0).client; // TLS libraries differ in the fault.
+    CHECK((refused == error::bad_certificate || refused == error::unknown_authority));
     CHECK(at_most(1).both());
 }
 

@@ -7,6 +7,7 @@
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/session_keeper.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
@@ -50,7 +51,8 @@ struct context::state
     std::vector<std::string> warnings;
     std::vector<certificate_end> ends;
     std::string unusable_reason;
-    std::string server_name; // Client role: the SNI; empty for an address.
+    std::optional<cache_use> sessions; // Client role.
+    std::string server_name;           // Client role: the SNI; empty for an address.
     std::optional<backend::library_state> own_library;
     backend::library_state const& library; // Its own, or the table's.
     context_settings settings;
@@ -341,6 +343,9 @@ void context::state::build_client(context_spec const& spec)
 {
     if (!is_ip_address(spec.server_name))
         server_name = spec.server_name;
+    if (spec.sessions != nullptr)
+        sessions = cache_use{
+            spec.sessions, fmt::format("{}", fmt::join(spec.alpn, ",")), settings.rules()};
     contexts.push_back(settings.new_ctx(library, spec, nullptr));
     initial = contexts.back().get();
     if (spec.certificates.size() > 1)
@@ -450,6 +455,11 @@ void context::count_engines(engine_count& count) noexcept
 engine_count* context::counted_in() const noexcept
 {
     return count_;
+}
+
+cache_use const* context::sessions() const noexcept
+{
+    return state_->sessions ? &*state_->sessions : nullptr;
 }
 
 void context::prepare_client(ssl_st* ssl) const

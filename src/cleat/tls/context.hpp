@@ -19,6 +19,7 @@ namespace cleat::tls {
 class certificate_choice;
 class certificate_set;
 class certificate_table;
+struct cache_use;
 struct certificate_request;
 
 /// spec_error is a context_spec that cannot be used: what() names the setting or the certificate's
@@ -100,6 +101,9 @@ public:
 
     /// native_handle is the library's SSL_CTX, for settings that a spec does not have.
     [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;
+
+    /// sessions is how a client's connections use context_spec::sessions; null: they do not.
+    [[nodiscard]] cache_use const* sessions() const noexcept;
 
     /// prepare_client gives a new SSL of a client context its role, SNI and the name to verify.
     void prepare_client(ssl_st* ssl) const;

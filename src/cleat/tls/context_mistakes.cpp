@@ -37,6 +37,7 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[3].ciphersuites = spec.ciphersuites;
     each[4].alpn = spec.alpn;
     each[5].tickets = spec.tickets;
+    each[5].sessions = spec.sessions;
     each[5].ticket_rotation = spec.ticket_rotation;
     each[6].verify = spec.verify;
     each[6].verify_authorities = spec.verify_authorities;

@@ -72,6 +72,9 @@ void check_roles(context_spec const& spec)
         throw spec_error{
             "a client sends no CertificateRequest: give its signature algorithms instead of client "
             "signature schemes"};
+    if (server && spec.sessions != nullptr)
+        throw spec_error{
+            "a server has no session_cache: its clients keep their sessions (see tickets)"};
     if (spec.verify_depth && *spec.verify_depth < 0)
         throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
     if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
@@ -229,7 +232,7 @@ void context_settings::apply_tickets(
             static_cast<unsigned>(session_id_context_.size())) == 1,
         "session scope");
     if (spec.role == role::client) {
-        if (spec.keep_sessions)
+        if (spec.keep_sessions || spec.sessions != nullptr)
             keep_sessions(ctx);
         if (!spec.want_tickets)
             SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);

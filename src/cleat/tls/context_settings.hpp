@@ -36,6 +36,13 @@ public:
     /// groups are the key exchange groups of the spec that the library has.
     [[nodiscard]] std::string const& groups() const noexcept { return groups_; }
 
+    /// rules is a hash of the session scope and of the verification, as text of its bytes.
+    [[nodiscard]] std::string rules() const
+    {
+        return {
+            reinterpret_cast<char const*>(session_id_context_.data()), session_id_context_.size()};
+    }
+
 private:
     void apply_suites(SSL_CTX* ctx, context_spec const& spec) const;
     void apply_tickets(SSL_CTX* ctx, context_spec const& spec, ticket_keys* tickets) const;

@@ -20,6 +20,8 @@ struct x509_store_ctx_st;
 
 namespace cleat::tls {
 
+class session_cache;
+
 enum class role : std::uint8_t
 {
     server,
@@ -175,6 +177,11 @@ struct context_spec
     std::shared_ptr<ticket_secret const> tickets;
     /// Client role: sessions that servers issue are kept for engine::take_sessions.
     bool keep_sessions = false;
+    /// Client role: sessions that servers issue are kept here, and offered by each engine or stream
+    /// that is given its server (set_server). Contexts of one thread can share it; it keeps their
+    /// sessions apart by host, port, alpn, session_scope and verification. Two contexts with
+    /// different verify_functions need different texts in session_scope. Null: none.
+    std::shared_ptr<session_cache> sessions;
     /// Client role: request tickets. If false, TLS 1.2 sessions have IDs, and TLS 1.3 has none.
     bool want_tickets = true;
     std::chrono::seconds ticket_rotation = std::chrono::hours{12};

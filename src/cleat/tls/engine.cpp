@@ -9,6 +9,7 @@
 #include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/certificates/certificate_names.hpp>
 #include <cleat/tls/certificates/certificate_use.hpp>
+#include <cleat/tls/certificates/verification.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
@@ -65,12 +66,36 @@ certificate_fault fault_of(long verify_result) noexcept
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
         return certificate_fault::wrong_name;
+    case X509_V_ERR_CERT_REVOKED:
+        return certificate_fault::revoked;
     default:
         return certificate_fault::other;
     }
 }
 
 } // namespace
+
+error_code name_fault(error_code why, failure_info const& failure) noexcept
+{
+    if (why != error::bad_certificate)
+        return why;
+    switch (failure.certificate) {
+    case certificate_fault::expired:
+        return error::certificate_expired;
+    case certificate_fault::not_yet_valid:
+        return error::certificate_not_yet_valid;
+    case certificate_fault::unknown_authority:
+        return error::unknown_authority;
+    case certificate_fault::wrong_name:
+        return error::wrong_name;
+    case certificate_fault::revoked:
+        return error::certificate_revoked;
+    case certificate_fault::none:
+    case certificate_fault::other:
+        break;
+    }
+    return why;
+}
 
 engine::engine(context const& settings)
 {
@@ -90,7 +115,8 @@ engine::engine(context const& settings)
     else
         settings.prepare_client(ssl.get());
     if (keeps_sessions(settings.native_handle())) {
-        sessions_ = std::make_unique<std::vector<session>>();
+        sessions_ = std::make_unique<session_keeper>();
+        sessions_->use = settings.sessions();
         set_keeper(ssl.get(), sessions_.get());
     }
     ssl_ = ssl.release();
@@ -213,6 +239,8 @@ step engine::handshake(wire& w) noexcept
     step s = outcome_of(w, value, 0);
     if (s.error == error::not_tls && begins_like_proxy_header(given))
         s.error = error::proxy_header;
+    if (s.error && sessions_ != nullptr)
+        sessions_->failed();
     if (failure_ == nullptr)
         return s;
     failure_->own_alert = sent.number();
@@ -364,6 +392,23 @@ void engine::resume(session const& offered) noexcept
     clear_errors();
 }
 
+bool engine::set_server(std::string const& host, std::uint16_t port) noexcept
+{
+    constexpr std::size_t host_size_max = 255; // Of a DNS name.
+    if (host.empty() || host.size() > host_size_max || host.find('\0') != std::string::npos ||
+        !set_server_name(ssl_, host))
+        return false;
+    if (sessions_ == nullptr)
+        return true;
+    try {
+        if (session const offered = sessions_->set_server(host, port))
+            resume(offered);
+        return true;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+}
+
 namespace {
 
 // Of a type that the library gives. The header of a handshake message has four bytes.
@@ -391,7 +436,7 @@ void engine::fingerprint_client(ja4_fingerprint& out) noexcept
 
 std::vector<session> engine::take_sessions() noexcept
 {
-    return sessions_ == nullptr ? std::vector<session>{} : std::exchange(*sessions_, {});
+    return sessions_ == nullptr ? std::vector<session>{} : std::exchange(sessions_->kept, {});
 }
 
 bool engine::established() const noexcept

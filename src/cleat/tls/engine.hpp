@@ -24,6 +24,7 @@ class context;
 struct certificate_request;
 struct engine_count;
 struct ja4_fingerprint;
+struct session_keeper;
 
 /// want says what the caller must do next.
 enum class want : std::uint8_t
@@ -52,6 +53,7 @@ enum class certificate_fault : std::uint8_t
     not_yet_valid,
     unknown_authority, ///< Its chain leads to no authority that is trusted.
     wrong_name,        ///< It is for another name or address.
+    revoked,           ///< A CRL has it, or an authority above it.
     other,             ///< See failure_info::reason.
 };
 
@@ -66,6 +68,11 @@ struct failure_info
     certificate_fault certificate = certificate_fault::none; ///< With error::bad_certificate.
     bool unusable_context = false; ///< The context is unusable, and no handshake can begin.
 };
+
+/// name_fault is the error of a client's handshake. Where it is error::bad_certificate and the
+/// fault of the server's certificate is known, it is the fault's own: error::wrong_name,
+/// unknown_authority, certificate_expired, certificate_not_yet_valid or certificate_revoked.
+[[nodiscard]] error_code name_fault(error_code why, failure_info const& failure) noexcept;
 
 /// certificate_facts is what a PROXY header says of the certificate that this side has sent.
 struct certificate_facts
@@ -138,13 +145,21 @@ public:
     /// handshake_info::resumed is whether the server accepted it.
     void resume(session const& offered) noexcept;
 
+    /// set_server names the server of this connection: `host` is verified where the context
+    /// verifies, and sent as SNI unless it is an IP address. Where the context has
+    /// context_spec::sessions, a session of this host and port is offered, and those that the
+    /// server issues are kept there. Client role, before the handshake; the context has no
+    /// server_name. False: the host is no name, or there is no memory.
+    [[nodiscard]] bool set_server(std::string const& host, std::uint16_t port) noexcept;
+
     /// fingerprint_client makes the handshake compute the client's JA4, from its first ClientHello,
     /// into `out`, which outlives the engine. Server role, before the handshake.
     void fingerprint_client(ja4_fingerprint& out) noexcept;
 
     /// take_sessions returns the sessions that the server has issued since the last call, oldest
-    /// first. Client role with context_spec::keep_sessions. In TLS 1.3 they come with the first
-    /// reads.
+    /// first. Client role with context_spec::keep_sessions; those of a connection that set_server
+    /// has given a server are in the cache of the context, if it has one. In TLS 1.3 they come with
+    /// the first reads.
     [[nodiscard]] std::vector<session> take_sessions() noexcept;
 
     /// established: the handshake is done. A later KeyUpdate does not change that.
@@ -228,9 +243,9 @@ private:
     // the count may destroy the context.
     std::unique_ptr<engine_count, uncount> counted_;
     ssl_st* ssl_ = nullptr;
-    std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
-    std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.
-    std::unique_ptr<certificate_request> request_;   // Only where certificates are in a store.
+    std::unique_ptr<failure_info> failure_;        // Only a connection that failed has one.
+    std::unique_ptr<session_keeper> sessions_;     // Only a client that keeps them has one.
+    std::unique_ptr<certificate_request> request_; // Only where certificates are in a store.
     std::uint16_t fragment_max_ = limits::plaintext_record_max; // Of our records.
     std::uint16_t signing_scheme_ = 0; // A server's own scheme: see backend::do_handshake.
     bool established_ = false;

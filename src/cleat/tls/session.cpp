@@ -1,8 +1,11 @@
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/session.hpp>
 
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace cleat::tls {
@@ -46,6 +49,28 @@ std::chrono::seconds session::lifetime() const noexcept
 bool session::allows_early_data() const noexcept
 {
     return session_ != nullptr && backend::allows_early_data(session_);
+}
+
+std::vector<std::byte> encode_session(session const& kept)
+{
+    SSL_SESSION* const handle = kept.native_handle();
+    int const size = handle == nullptr ? 0 : i2d_SSL_SESSION(handle, nullptr);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::max(size, 0)));
+    auto* out = reinterpret_cast<unsigned char*>(bytes.data());
+    if (size > 0 && i2d_SSL_SESSION(handle, &out) != size)
+        bytes.clear();
+    clear_errors();
+    return bytes;
+}
+
+session decode_session(std::span<std::byte const> bytes) noexcept
+{
+    if (bytes.empty() || bytes.size() > limits::saved_session_max)
+        return {};
+    auto const* begin = reinterpret_cast<unsigned char const*>(bytes.data());
+    session read{d2i_SSL_SESSION(nullptr, &begin, static_cast<long>(bytes.size()))};
+    clear_errors();
+    return read;
 }
 
 } // namespace cleat::tls

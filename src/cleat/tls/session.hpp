@@ -3,6 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 struct ssl_session_st;
 
@@ -44,5 +47,13 @@ public:
 private:
     ssl_session_st* session_ = nullptr;
 };
+
+/// encode_session gives the session as bytes, which decode_session reads again, in this process or
+/// another one with the same TLS library. They are secret. Empty: the library does not let it
+/// resume. Throws std::bad_alloc.
+[[nodiscard]] std::vector<std::byte> encode_session(session const& kept);
+
+/// decode_session is empty where the bytes are no session.
+[[nodiscard]] session decode_session(std::span<std::byte const> bytes) noexcept;
 
 } // namespace cleat::tls

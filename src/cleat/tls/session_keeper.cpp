@@ -1,6 +1,7 @@
 #include <cleat/tls/session_keeper.hpp>
 
 #include <new>
+#include <utility>
 
 namespace cleat::tls {
 namespace {
@@ -8,19 +9,38 @@ namespace {
 // Returns 1 where it has taken over the reference.
 int on_new_session(SSL* ssl, SSL_SESSION* issued) noexcept
 {
-    auto* const keeper = static_cast<std::vector<session>*>(SSL_get_app_data(ssl));
+    auto* const keeper = static_cast<session_keeper*>(SSL_get_app_data(ssl));
     if (keeper == nullptr)
         return 0;
+    if (keeper->server != nullptr) {
+        keeper->use->cache->keep(*keeper->server, session{issued});
+        return 1;
+    }
     try {
-        keeper->reserve(keeper->size() + 1);
+        keeper->kept.reserve(keeper->kept.size() + 1);
     } catch (std::bad_alloc const&) {
         return 0; // The next connection is a full handshake; this one goes on.
     }
-    keeper->emplace_back(issued);
+    keeper->kept.emplace_back(issued);
     return 1;
 }
 
 } // namespace
+
+session session_keeper::set_server(std::string const& host, std::uint16_t port)
+{
+    if (use == nullptr)
+        return {};
+    server = std::make_unique<session_key>(session_key{host, port, use->alpn, use->scope});
+    offered = use->cache->take(*server);
+    return offered;
+}
+
+void session_keeper::failed() noexcept
+{
+    if (server != nullptr && offered)
+        use->cache->drop(*server, std::exchange(offered, {}));
+}
 
 void keep_sessions(SSL_CTX* ctx) noexcept
 {
@@ -34,7 +54,7 @@ bool keeps_sessions(SSL_CTX* ctx) noexcept
     return SSL_CTX_sess_get_new_cb(ctx) == on_new_session;
 }
 
-void set_keeper(SSL* ssl, std::vector<session>* keeper)
+void set_keeper(SSL* ssl, session_keeper* keeper)
 {
     if (SSL_set_app_data(ssl, keeper) != 1)
         throw std::bad_alloc{};

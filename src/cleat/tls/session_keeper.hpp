@@ -1,15 +1,42 @@
 // session_keeper: passes the sessions that a server issues from the library's callback to their
-// engine. Not a public header.
+// engine, or to the cache of its context. Not a public header.
 
 #pragma once
 
 #include <cleat/tls/session.hpp>
+#include <cleat/tls/session_cache.hpp>
 
 #include <openssl/ssl.h>
 
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace cleat::tls {
+
+/// cache_use is a context's cache, and what its connections' keys have in common.
+struct cache_use
+{
+    std::shared_ptr<session_cache> cache;
+    std::string alpn;
+    std::string scope;
+};
+
+/// session_keeper is where the sessions of one connection go: to the cache if its server is known,
+/// and else to `kept`.
+struct session_keeper
+{
+    cache_use const* use = nullptr; ///< Null: the context has no cache.
+    std::unique_ptr<session_key> server{};
+    session offered{}; ///< From the cache.
+    std::vector<session> kept{};
+
+    /// set_server returns the session to offer, or empty. Throws std::bad_alloc.
+    [[nodiscard]] session set_server(std::string const& host, std::uint16_t port);
+
+    /// failed: the handshake that has offered a session of the cache has failed.
+    void failed() noexcept;
+};
 
 /// keep_sessions makes connections of ctx that have a keeper store new sessions in it.
 void keep_sessions(SSL_CTX* ctx) noexcept;
@@ -18,6 +45,6 @@ void keep_sessions(SSL_CTX* ctx) noexcept;
 [[nodiscard]] bool keeps_sessions(SSL_CTX* ctx) noexcept;
 
 /// set_keeper stores the sessions of this connection in `keeper`, which must outlive ssl.
-void set_keeper(SSL* ssl, std::vector<session>* keeper);
+void set_keeper(SSL* ssl, session_keeper* keeper);
 
 } // namespace cleat::tls

@@ -138,6 +138,8 @@ test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec)
     std::string names;
     for (std::string const& each : spec.names)
         names += (names.empty() ? "DNS:" : ",DNS:") + each;
+    for (std::string const& each : spec.addresses)
+        names += (names.empty() ? "IP:" : ",IP:") + each;
     if (!names.empty())
         add_extension(x, issuer, NID_subject_alt_name, names);
     int const kind = EVP_PKEY_id(signer); // The others have a digest of their own.
@@ -154,6 +156,25 @@ test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec)
     made.certificate_pem = text_in(certificate.get());
     made.key_pem = text_in(private_key.get());
     return made;
+}
+
+std::string crl_with(test_identity const& authority, test_identity const& revoked)
+{
+    time_ptr const begin{ASN1_TIME_adj(nullptr, std::time(nullptr), 0, -60)};
+    time_ptr const end{ASN1_TIME_adj(nullptr, std::time(nullptr), 1, 0)};
+    x509_crl_ptr const crl{X509_CRL_new()};
+    X509_CRL_set_version(crl.get(), 1);
+    X509_CRL_set_issuer_name(crl.get(), X509_get_subject_name(authority.certificate.get()));
+    X509_CRL_set1_lastUpdate(crl.get(), begin.get());
+    X509_CRL_set1_nextUpdate(crl.get(), end.get());
+    X509_REVOKED* const entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(revoked.certificate.get()));
+    X509_REVOKED_set_revocationDate(entry, begin.get());
+    X509_CRL_add0_revoked(crl.get(), entry); // Takes it.
+    require(X509_CRL_sign(crl.get(), authority.key.get(), EVP_sha256()) > 0, "CRL");
+    bio_ptr const out{BIO_new(BIO_s_mem())};
+    require(PEM_write_bio_X509_CRL(out.get(), crl.get()) == 1, "CRL");
+    return text_in(out.get());
 }
 
 std::string encrypted_pem(EVP_PKEY* key)

@@ -32,6 +32,7 @@ struct test_identity_spec
     key_type type = key_type::ecdsa_p256;
     std::vector<std::string> names{}; ///< DNS names in the SAN; empty: no SAN.
     std::string common_name = "cleat test";
+    std::vector<std::string> addresses{};  ///< IP addresses in the SAN.
     test_identity const* issuer = nullptr; ///< Null: self-signed.
     bool authority = false;
     int valid_from_days = -1; ///< From today.
@@ -52,6 +53,9 @@ struct test_identity_spec
 
 /// sign_identity makes a certificate for the caller's key.
 [[nodiscard]] test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec);
+
+/// crl_with is the authority's CRL in PEM, with one certificate. It is valid for a day.
+[[nodiscard]] std::string crl_with(test_identity const& authority, test_identity const& revoked);
 
 /// encrypted_pem is the key under the passphrase "secret".
 [[nodiscard]] std::string encrypted_pem(EVP_PKEY* key);

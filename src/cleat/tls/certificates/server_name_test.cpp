@@ -90,5 +90,24 @@ TEST_CASE_FIXTURE(authority_fixture, "a connection offers a protocol of its own"
     }
 }
 
+TEST_CASE("the fault of a server's certificate is an error of its own")
+{
+    auto const named = [](certificate_fault fault) {
+        failure_info failure;
+        failure.certificate = fault;
+        return name_fault(error::bad_certificate, failure);
+    };
+    CHECK(named(certificate_fault::expired) == error::certificate_expired);
+    CHECK(named(certificate_fault::not_yet_valid) == error::certificate_not_yet_valid);
+    CHECK(named(certificate_fault::unknown_authority) == error::unknown_authority);
+    CHECK(named(certificate_fault::wrong_name) == error::wrong_name);
+    CHECK(named(certificate_fault::revoked) == error::certificate_revoked);
+    CHECK(named(certificate_fault::other) == error::bad_certificate);
+    failure_info expired;
+    expired.certificate = certificate_fault::expired;
+    CHECK(name_fault(error::peer_alert, expired) == error::peer_alert);
+    CHECK(name_fault({}, expired) == error_code{});
+}
+
 } // namespace
 } // namespace cleat::tls::server_name_test

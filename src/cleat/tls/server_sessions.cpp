@@ -1,18 +1,19 @@
-#include "upstream_tls/session_cache.hpp"
+#include <cleat/core/assert.hpp>
+#include <cleat/tls/server_sessions.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace cleat::app {
+namespace cleat::tls {
 
-void session_cache::keep(tls::session issued) noexcept
+void server_sessions::keep(session issued) noexcept
 {
     sessions_[next_] = std::move(issued);
     next_ = (next_ + 1) % sessions_.size();
     size_ = std::min(size_ + 1, sessions_.size());
 }
 
-tls::session session_cache::take() noexcept
+session server_sessions::take() noexcept
 {
     if (size_ == 0)
         return {};
@@ -24,10 +25,10 @@ tls::session session_cache::take() noexcept
     return std::exchange(sessions_[newest], {});
 }
 
-void session_cache::drop(tls::session const& failed) noexcept
+void server_sessions::drop(session const& failed) noexcept
 {
     std::size_t const room = sessions_.size();
-    auto const from_newest = [&](std::size_t age) -> tls::session& {
+    auto const from_newest = [&](std::size_t age) -> session& {
         return sessions_[(next_ + room - 1 - age) % room];
     };
     std::size_t age = 0;
@@ -42,4 +43,10 @@ void session_cache::drop(tls::session const& failed) noexcept
     sessions_[next_] = {};
 }
 
-} // namespace cleat::app
+session const& server_sessions::by_age(std::size_t age) const noexcept
+{
+    CLEAT_ASSERT(age < size_);
+    return sessions_[(next_ + sessions_.size() - 1 - age) % sessions_.size()];
+}
+
+} // namespace cleat::tls

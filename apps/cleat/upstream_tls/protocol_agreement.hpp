@@ -1,17 +1,10 @@
-// tls_fault: the errors of a handshake with an upstream, by name.
+// protocol_agreement: whether a server's choice by ALPN fits the client's protocol.
 
 #pragma once
-
-#include <cleat/core/error.hpp>
-#include <cleat/tls/engine.hpp>
 
 #include <string_view>
 
 namespace cleat::app {
-
-/// name_fault is the error of a handshake with a server: where its certificate was refused, it says
-/// why.
-[[nodiscard]] error_code name_fault(error_code why, tls::failure_info const& failure) noexcept;
 
 /// is_agreement: a server's choice by ALPN fits the client's protocol, which alone was offered.
 /// Empty: no choice. Without one a server speaks http/1.1.

@@ -1,0 +1,140 @@
+// stream_settings: the calls of a stream that come before its handshake: its server, sessions to
+// resume, and how its peer is verified.
+
+#pragma once
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/verify.hpp>
+#include <cleat/tls/context_spec.hpp>
+#include <cleat/tls/session.hpp>
+
+#include <boost/asio/detail/throw_error.hpp>
+#include <boost/asio/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cleat::net {
+
+/// stream_settings is a part of a net::stream, and not used alone.
+template <class Stream>
+class stream_settings
+{
+public:
+    // Clients: the server's name, and sessions. set_server and resume come before the handshake,
+    // and are asio::error::already_connected after its start.
+
+    /// set_server names the server of this stream. `host` is a DNS name, which is sent as SNI, or
+    /// an IP address, which is not. The server's certificate must have it, where the context or
+    /// set_verify_mode verifies: otherwise the handshake is error::wrong_name. With
+    /// context_spec::sessions a session of this host and port is offered, and those that come are
+    /// kept. asio::error::invalid_argument: the stream is a server's, or the host is no name. The
+    /// context has no server_name.
+    error_code set_server(std::string const& host, std::uint16_t port, error_code& ec)
+    {
+        if (!(ec = changeable()) &&
+            (role() != tls::role::client || !self().engine().set_server(host, port)))
+            ec = boost::asio::error::invalid_argument;
+        return ec;
+    }
+    void set_server(std::string const& host, std::uint16_t port)
+    {
+        error_code ec;
+        throw_if(set_server(host, port, ec), "set_server");
+    }
+
+    /// resume offers a session, such as take_sessions has given; info().resumed is whether the
+    /// server has accepted it. A server that has not makes a full handshake. Give a session only to
+    /// the server that issued it: its certificate is not verified again.
+    error_code resume(tls::session const& offered, error_code& ec)
+    {
+        if ((ec = changeable()))
+            return ec;
+        if (role() != tls::role::client || !offered)
+            return ec = boost::asio::error::invalid_argument;
+        self().engine().resume(offered);
+        return ec;
+    }
+    void resume(tls::session const& offered)
+    {
+        error_code ec;
+        throw_if(resume(offered, ec), "resume");
+    }
+
+    /// take_sessions returns the sessions that the server has issued since the last call, oldest
+    /// first, where the context has keep_sessions. In TLS 1.3 they come with the first reads.
+    [[nodiscard]] std::vector<tls::session> take_sessions() noexcept
+    {
+        return self().engine().take_sessions();
+    }
+
+    // These functions replace the context's verification settings for this stream. After the start
+    // of the handshake they are asio::error::already_connected. A server's stream with settings of
+    // its own resumes no session. Without an error_code they throw boost::system::system_error.
+
+    /// set_verify_mode: see verify_mode; asio::error::invalid_argument for unknown flags. The
+    /// authorities are the context's: where it has none, no certificate is good.
+    error_code set_verify_mode(verify_mode mode, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            ec = detail::set_verify_mode(self().native_handle(), role(), mode);
+        return ec;
+    }
+    void set_verify_mode(verify_mode mode)
+    {
+        error_code ec;
+        throw_if(set_verify_mode(mode, ec), "set_verify_mode");
+    }
+
+    /// set_verify_depth: how many intermediates the peer may send.
+    error_code set_verify_depth(int depth, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            ec = detail::set_verify_depth(self().native_handle(), depth);
+        return ec;
+    }
+    void set_verify_depth(int depth)
+    {
+        error_code ec;
+        throw_if(set_verify_depth(depth, ec), "set_verify_depth");
+    }
+
+    /// set_verify_callback: bool(bool preverified, verify_context&), called during the handshake on
+    /// its thread; an exception means false. Where verification is off it turns verify_peer on,
+    /// because otherwise the callback's result would have no effect; verify_none after it turns
+    /// that off again.
+    template <class Callback>
+    error_code set_verify_callback(Callback callback, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            ec = detail::set_verify_function(
+                self().native_handle(), verify_function_of(std::move(callback)));
+        return ec;
+    }
+    template <class Callback>
+    void set_verify_callback(Callback callback)
+    {
+        error_code ec;
+        throw_if(set_verify_callback(std::move(callback), ec), "set_verify_callback");
+    }
+
+protected:
+    stream_settings() = default;
+
+private:
+    [[nodiscard]] Stream& self() noexcept { return static_cast<Stream&>(*this); }
+    [[nodiscard]] tls::role role() noexcept { return self().core_.role; }
+    [[nodiscard]] error_code changeable() noexcept
+    {
+        return self().core_.begun ? error_code{boost::asio::error::already_connected}
+                                  : error_code{};
+    }
+    static void throw_if(error_code const& ec, char const* what)
+    {
+        boost::asio::detail::throw_error(ec, what);
+    }
+};
+
+} // namespace cleat::net
