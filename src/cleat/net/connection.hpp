@@ -16,8 +16,9 @@ struct facts
 {
     address peer;
     address local;
-    std::size_t worker = 0;  ///< The number of the worker that serves it.
-    tls::handshake_info tls; ///< Version, suite, group, signature scheme, SNI, ALPN, resumed.
+    std::size_t worker = 0;   ///< The number of the worker that serves it.
+    tls::handshake_info tls;  ///< Version, suite, group, signature scheme, SNI, ALPN, resumed.
+    std::size_t listener = 0; ///< 0 is that of server_spec::listen, n the nth of `listeners`.
 };
 
 /// connection is the argument of a server's handler: a stream whose handshake is done. It lives on

@@ -6,13 +6,19 @@
 #include <boost/system/error_category.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace cleat::net {
 namespace {
@@ -172,8 +178,85 @@ std::vector<refused_address> listen_nowhere(std::vector<address> const& addresse
     return not_ours;
 }
 
+namespace {
+
+// One listening socket for all workers: the kernel wakes each of them, and one accepts.
+listening shared_by_all(unique_fd socket, std::string const& text, std::size_t workers)
+{
+    listening opened;
+    opened.sockets.resize(workers);
+    result<address> const bound = local_address(socket.get());
+    if (!bound)
+        fail(text, bound.error());
+    opened.addresses.push_back(*bound);
+    for (std::size_t i = 1; i < workers; ++i) {
+        unique_fd copy{::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0)};
+        if (!copy)
+            fail(text, last_system_error());
+        opened.sockets[i].push_back(std::move(copy));
+    }
+    opened.sockets.front().push_back(std::move(socket));
+    return opened;
+}
+
+// A process that has ended leaves its file behind.
+bool is_abandoned(address const& path) noexcept
+{
+    unique_fd const socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    return socket && ::connect(socket.get(), path.data(), path.size) != 0 && errno == ECONNREFUSED;
+}
+
+unique_fd listen_on_path(
+    std::string const& path, std::string const& text, listen_options const& options)
+{
+    result<address> const place = unix_address(path);
+    if (!place)
+        fail(text, place.error());
+    result<unique_fd> opened = listen_on(*place, options);
+    if (!opened && opened.error() == boost::system::errc::address_in_use && is_abandoned(*place) &&
+        ::unlink(path.c_str()) == 0)
+        opened = listen_on(*place, options);
+    if (!opened)
+        fail(text, opened.error());
+    return std::move(*opened);
+}
+
+unique_fd take_over(
+    std::string const& number, std::string const& text, listen_options const& options)
+{
+    std::optional<std::uint16_t> const fd = port_of(number); // It has the form of one.
+    if (!fd)
+        refuse(text, "there is no number of a descriptor: fd:3");
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (::getsockopt(*fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0)
+        fail(text, last_system_error());
+    if (listens == 0)
+        refuse(text, "the descriptor is a socket that does not listen");
+    unique_fd taken{*fd};
+    result<address> const bound = local_address(taken.get());
+    bool const is_unix = bound && bound->family() == AF_UNIX;
+    int const flags = ::fcntl(taken.get(), F_GETFL);
+    if (flags < 0 || ::fcntl(taken.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
+        ::fcntl(taken.get(), F_SETFD, FD_CLOEXEC) != 0)
+        fail(text, last_system_error());
+    if (error_code const ec = is_unix ? error_code{} : adopt_listening(taken.get(), options))
+        fail(text, ec);
+    return taken;
+}
+
+} // namespace
+
 listening listen_on_all(std::string const& text, listen_options const& options, std::size_t workers)
 {
+    constexpr std::string_view unix_socket = "unix:";
+    constexpr std::string_view descriptor = "fd:";
+    if (text.starts_with(unix_socket))
+        return shared_by_all(
+            listen_on_path(text.substr(unix_socket.size()), text, options), text, workers);
+    if (text.starts_with(descriptor))
+        return shared_by_all(
+            take_over(text.substr(descriptor.size()), text, options), text, workers);
     listen_text const asked = parse_listen(text);
     result<std::vector<address>> const found = resolve(asked.host, asked.port);
     if (!found)

@@ -55,9 +55,10 @@ struct listening_attempt
 /// difference, and is not disturbed.
 [[nodiscard]] std::vector<refused_address> listen_nowhere(std::vector<address> const& addresses);
 
-/// listen_on_all parses the text (server_spec::listen) and calls listen_on_each. Throws
-/// std::invalid_argument for a text that is no host and port, std::system_error for a refused
-/// address.
+/// listen_on_all makes the sockets that the text (server_spec::listen) describes. A UNIX socket and
+/// a descriptor are one listening socket, of which each worker gets a duplicate. Throws
+/// std::invalid_argument for a text that is none of the forms, std::system_error for a refused
+/// address, path or descriptor.
 [[nodiscard]] listening listen_on_all(
     std::string const& text, listen_options const& options, std::size_t workers);
 

@@ -1,14 +1,13 @@
 // One service for each worker: it accepts, and serves each connection in a coroutine. `served` ends
 // a connection early, at its handshake's deadline or when its worker stops, by Asio's cancellation.
 
-#include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/acceptor.hpp>
 #include <cleat/net/async_arrival.hpp>
-#include <cleat/net/context_plan.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/listening.hpp>
 #include <cleat/net/server.hpp>
+#include <cleat/net/server_contexts.hpp>
 #include <cleat/net/worker_contexts.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -16,15 +15,20 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -38,48 +42,67 @@ address local_end_of(int fd, address const& bound) noexcept
 {
     auto const& v4 = reinterpret_cast<sockaddr_in const&>(bound.storage);
     auto const& v6 = reinterpret_cast<sockaddr_in6 const&>(bound.storage);
-    bool const any = bound.family() == AF_INET ? v4.sin_addr.s_addr == INADDR_ANY
-                                               : IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
+    bool const any = bound.size == 0 ||
+                     (bound.family() == AF_INET && v4.sin_addr.s_addr == INADDR_ANY) ||
+                     (bound.family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr));
     if (result<address> const asked = any ? net::local_address(fd) : bound; asked)
         return *asked;
     return bound;
 }
 
+/// listening_place is an address that a server listens on, and the number of its listener.
+struct listening_place
+{
+    address bound;
+    std::size_t listener = 0;
+};
+
+/// origin is how a connection came to its server.
+struct origin
+{
+    address peer;
+    address bound; ///< Empty: it was not accepted here.
+    std::size_t listener = 0;
+};
+
 /// service accepts connections on one worker and hands them to its handler.
 class service
 {
 public:
+    /// contexts has one for each listener.
     service(
-        net::worker& owner, server_spec const& spec, worker_contexts& contexts,
-        std::vector<address> const& addresses, std::vector<unique_fd> sockets, handler serve);
+        net::worker& owner, server_spec const& spec, std::vector<worker_contexts*> contexts,
+        std::vector<listening_place> const& places, std::vector<unique_fd> sockets, handler serve);
+
+    /// start serves a connection. The error: there is no memory for one more, and it is closed.
+    error_code start(unique_fd accepted, origin const& from) noexcept;
 
     void stop_accepting() noexcept;
 
 private:
     struct served;
 
-    error_code start(unique_fd accepted, address const& peer, address const& bound) noexcept;
-    void begin(unique_fd accepted, address const& peer, address const& bound);
-    asio::awaitable<void> serve(served& s, socket accepted, address bound);
+    void begin(unique_fd accepted, origin const& from);
+    asio::awaitable<void> serve(served& s, socket accepted);
     void report(served const& s, error_code ec, std::string_view reason) const;
 
     net::worker& worker_;
     server_spec const& spec_;
-    worker_contexts& contexts_;
+    std::vector<worker_contexts*> contexts_; // By listener.
     handler serve_;
     std::vector<std::unique_ptr<acceptor>> acceptors_; // Each accepts on one address.
 };
 
 service::service(
-    net::worker& owner, server_spec const& spec, worker_contexts& contexts,
-    std::vector<address> const& addresses, std::vector<unique_fd> sockets, handler serve)
-    : worker_{owner}, spec_{spec}, contexts_{contexts}, serve_{std::move(serve)}
+    net::worker& owner, server_spec const& spec, std::vector<worker_contexts*> contexts,
+    std::vector<listening_place> const& places, std::vector<unique_fd> sockets, handler serve)
+    : worker_{owner}, spec_{spec}, contexts_{std::move(contexts)}, serve_{std::move(serve)}
 {
     for (std::size_t i = 0; i < sockets.size(); ++i) {
         acceptor_spec accepting{
             .serve =
-                [this, &bound = addresses[i]](unique_fd fd, address const& peer) {
-                    return start(std::move(fd), peer, bound);
+                [this, &place = places[i]](unique_fd fd, address const& peer) {
+                    return start(std::move(fd), {peer, place.bound, place.listener});
                 },
             .backlog = spec.socket.backlog};
         acceptors_.push_back(
@@ -96,7 +119,7 @@ void service::stop_accepting() noexcept
 /// served is one connection's state. It lives as long as the coroutine that serves the connection.
 struct service::served : waiter
 {
-    served(net::worker& owner, address const& client) : interrupt{owner}, peer{client}
+    served(net::worker& owner, origin const& from) : interrupt{owner}, came{from}
     {
         wake = [](waiter& w, error_code) noexcept {
             static_cast<served&>(w).cancel.emit(asio::cancellation_type::terminal);
@@ -106,32 +129,31 @@ struct service::served : waiter
 
     asio::cancellation_signal cancel;
     net::interrupt interrupt;
-    address peer;
+    origin came;
     bool established = false;
 };
 
-// The error: there is no memory for one more connection, and this one is closed.
-error_code service::start(unique_fd accepted, address const& peer, address const& bound) noexcept
+error_code service::start(unique_fd accepted, origin const& from) noexcept
 {
     try {
-        begin(std::move(accepted), peer, bound);
+        begin(std::move(accepted), from);
         return {};
     } catch (std::bad_alloc const&) {
         error_code const why = make_error_code(boost::system::errc::not_enough_memory);
         if (spec_.on_failure)
-            spec_.on_failure({peer, worker_.number(), true, why, {}});
+            spec_.on_failure({from.peer, worker_.number(), true, why, {}});
         return why;
     }
 }
 
-void service::begin(unique_fd accepted, address const& peer, address const& bound)
+void service::begin(unique_fd accepted, origin const& from)
 {
-    auto s = std::make_unique<served>(worker_, peer);
+    auto s = std::make_unique<served>(worker_, from);
     served& connection = *s;
     if (connection.interrupt.raised())
         return; // The worker is stopping.
     asio::co_spawn(
-        worker_.get_executor(), serve(connection, socket{worker_, std::move(accepted)}, bound),
+        worker_.get_executor(), serve(connection, socket{worker_, std::move(accepted)}),
         asio::bind_cancellation_slot(
             connection.cancel.slot(), [this, s = std::move(s)](std::exception_ptr thrown) noexcept {
                 try {
@@ -151,11 +173,12 @@ void service::begin(unique_fd accepted, address const& peer, address const& boun
             }));
 }
 
-asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
+asio::awaitable<void> service::serve(served& s, socket accepted)
 {
-    address const local = local_end_of(accepted.native_handle(), bound);
-    stream<socket> tls{std::move(accepted), contexts_.present()};
-    worker_certificates* const certificates = contexts_.certificates(); // The context's.
+    address const local = local_end_of(accepted.native_handle(), s.came.bound);
+    worker_contexts& contexts = *contexts_[s.came.listener];
+    stream<socket> tls{std::move(accepted), contexts.present()};
+    worker_certificates* const certificates = contexts.certificates(); // The context's.
 
     s.interrupt.expires_in(spec_.handshake_timeout, error::handshake_timeout);
     s.interrupt.guard(&s);
@@ -191,7 +214,11 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
     s.established = true;
 
     facts const known{
-        .peer = s.peer, .local = local, .worker = worker_.number(), .tls = tls.info()};
+        .peer = s.came.peer,
+        .local = local,
+        .worker = worker_.number(),
+        .tls = tls.info(),
+        .listener = s.came.listener};
     // A variable, because g++ 12 destroys an aggregate made in a co_await's arguments twice.
     connection made{std::move(tls), known};
     co_await serve_(std::move(made));
@@ -200,61 +227,58 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
 void service::report(served const& s, error_code ec, std::string_view reason) const
 {
     if (spec_.on_failure)
-        spec_.on_failure({s.peer, worker_.number(), !s.established, ec, reason});
+        spec_.on_failure({s.came.peer, worker_.number(), !s.established, ec, reason});
 }
 
 } // namespace
 
 struct server::state
 {
-    server_spec spec; // `tls` is empty after the start: the contexts have what they need.
-    listening listeners;
-    std::atomic<worker_contexts::reload_number> reloads{0};
-    present_loading loading;
-    present_plan plan;
-    std::vector<std::unique_ptr<worker_contexts>> contexts; // By worker, as the services.
-    std::vector<std::unique_ptr<service>> services;         // Each is used by its own worker only.
+    server_spec spec; // Without `tls`: the contexts have what they need.
+    std::vector<listening_place> places;
+    std::vector<std::unique_ptr<server_contexts>>
+        contexts;                                   // By listener; null: it has the first's.
+    std::vector<std::unique_ptr<service>> services; // By worker; each is used by its own only.
     std::unique_ptr<worker_pool> pool;
+    std::atomic<std::size_t> next_worker{0}; // For a connection that was accepted elsewhere.
 
-    store_loading& find_loading(std::size_t cache);
-    std::vector<std::unique_ptr<context_delivery>> make_contexts(
-        context_plan& next, worker_contexts::reload_number number);
-    void keep(std::unique_ptr<context_plan> used) noexcept;
+    std::vector<std::vector<unique_fd>> listen(std::size_t workers);
+    void make_contexts(std::size_t workers);
+    std::vector<worker_contexts*> contexts_of(worker const& owner);
     void stop_accepting();
 };
 
-store_loading& server::state::find_loading(std::size_t cache)
+// The sockets by worker, in the order of `places`.
+std::vector<std::vector<unique_fd>> server::state::listen(std::size_t workers)
 {
-    if (store_loading* const present = loading.find())
-        return *present;
-    auto made = std::make_unique<store_loading>(pool->size());
-    for (std::size_t i = 0; i < pool->size(); ++i)
-        made->add((*pool)[i], cache);
-    return loading.keep(std::move(made));
-}
-
-std::vector<std::unique_ptr<context_delivery>> server::state::make_contexts(
-    context_plan& next, worker_contexts::reload_number number)
-{
-    store_loading* const loads = next.has_store() ? &find_loading(next.cache()) : nullptr;
-    std::vector<std::unique_ptr<context_delivery>> made;
-    try {
-        for (std::size_t i = 0; i < pool->size(); ++i)
-            made.push_back(
-                std::make_unique<context_delivery>(*contexts[i], next.make(i, loads), number));
-    } catch (...) { // The workers' library states may end before this thread does.
-        for (std::size_t i = 0; loads != nullptr && i < pool->size(); ++i)
-            loads->by_worker[i]->table().leave_thread();
-        throw;
+    std::vector<std::vector<unique_fd>> sockets(workers);
+    for (std::size_t listener = 0; listener <= spec.listeners.size(); ++listener) {
+        std::string const& text = listener == 0 ? spec.listen : spec.listeners[listener - 1].listen;
+        listening opened = listen_on_all(text, spec.socket, workers);
+        for (address const& each : opened.addresses)
+            places.push_back({each, listener});
+        for (std::size_t i = 0; i < workers; ++i)
+            std::ranges::move(opened.sockets[i], std::back_inserter(sockets[i]));
     }
-    return made;
+    return sockets;
 }
 
-// Without a store nothing of it is kept, such as its private keys.
-void server::state::keep(std::unique_ptr<context_plan> used) noexcept
+void server::state::make_contexts(std::size_t workers)
 {
-    used->finish();
-    plan.put(used->has_store() ? std::move(used) : nullptr);
+    contexts.push_back(std::make_unique<server_contexts>(std::exchange(spec.tls, {}), workers));
+    for (listener_spec& each : spec.listeners) {
+        contexts.push_back(
+            each.tls ? std::make_unique<server_contexts>(*std::move(each.tls), workers) : nullptr);
+        each.tls.reset();
+    }
+}
+
+std::vector<worker_contexts*> server::state::contexts_of(worker const& owner)
+{
+    std::vector<worker_contexts*> found;
+    for (std::unique_ptr<server_contexts> const& each : contexts)
+        found.push_back(&(each == nullptr ? contexts.front() : each)->of(owner));
+    return found;
 }
 
 void server::state::stop_accepting()
@@ -271,37 +295,34 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
 {
     state& s = *state_;
     s.spec = std::move(spec);
-    s.spec.tls.role = tls::role::server;
-    // Each worker builds its own context. A first one is built to throw before any thread starts.
-    if (!s.spec.tls.certificate_store)
-        static_cast<void>(tls::context{s.spec.tls});
     std::size_t const count = worker_count(s.spec.workers);
-    auto first = std::make_unique<context_plan>(std::exchange(s.spec.tls, {}), count, nullptr);
-    if (first->has_store())
-        s.loading.keep(std::make_unique<store_loading>(count));
-    s.listeners = listen_on_all(s.spec.listen, s.spec.socket, count);
-    s.contexts.resize(count);
+    s.make_contexts(count);
+    std::vector<std::vector<unique_fd>> sockets = s.listen(count);
+    for (listening_place const& each : s.places)
+        addresses_.push_back(each.bound);
     s.services.resize(count);
 
     worker_pool_spec pool;
     pool.workers = count;
     pool.pin = s.spec.pin;
-    pool.begin = [&s, plan = first.get(), make = std::move(each_worker.make)](worker& each) {
-        std::size_t const i = each.number();
-        store_loading* const loading = s.loading.find();
-        if (loading != nullptr)
-            loading->add(each, plan->cache());
-        s.contexts[i] = std::make_unique<worker_contexts>(plan->make(i, loading));
-        s.services[i] = std::make_unique<service>(
-            each, s.spec, *s.contexts[i], s.listeners.addresses, std::move(s.listeners.sockets[i]),
+    pool.begin = [&s, &sockets, make = std::move(each_worker.make)](worker& each) {
+        for (std::unique_ptr<server_contexts> const& one : s.contexts)
+            if (one != nullptr)
+                one->begin(each);
+        s.services[each.number()] = std::make_unique<service>(
+            each, s.spec, s.contexts_of(each), s.places, std::move(sockets[each.number()]),
             make(each));
     };
     pool.end = [&s](worker& each) {
         s.services[each.number()].reset();
-        s.contexts[each.number()]->end();
+        for (std::unique_ptr<server_contexts> const& one : s.contexts)
+            if (one != nullptr)
+                one->end(each);
     };
     s.pool = std::make_unique<worker_pool>(std::move(pool));
-    s.keep(std::move(first));
+    for (std::unique_ptr<server_contexts> const& one : s.contexts)
+        if (one != nullptr)
+            one->begun();
 }
 
 server::~server()
@@ -311,12 +332,12 @@ server::~server()
 
 address const& server::local_address() const noexcept
 {
-    return state_->listeners.addresses.front();
+    return state_->places.front().bound;
 }
 
 std::vector<address> const& server::local_addresses() const noexcept
 {
-    return state_->listeners.addresses;
+    return addresses_;
 }
 
 worker_pool& server::workers() noexcept
@@ -324,33 +345,38 @@ worker_pool& server::workers() noexcept
     return *state_->pool;
 }
 
-void server::reload(tls::context_spec spec)
+void server::reload(tls::context_spec spec, std::size_t listener)
 {
     state& s = *state_;
-    // Taken first: of two calls at a time the later one has the last word on every worker.
-    worker_contexts::reload_number const number = ++s.reloads;
-    spec.role = tls::role::server;
-    worker_pool& pool = *s.pool;
-    for (std::size_t i = 0; i < pool.size(); ++i)
-        CLEAT_ASSERT(!pool[i].get_executor().runs_here()); // It would wait for itself.
+    if (listener >= s.contexts.size() || s.contexts[listener] == nullptr)
+        throw std::invalid_argument{"reload: this listener has no TLS settings of "
+                                    "its own, but the server's"};
+    s.contexts[listener]->reload(std::move(spec), *s.pool);
+}
 
-    std::unique_ptr<context_plan> before = s.plan.take();
-    std::vector<std::unique_ptr<context_delivery>> made;
-    try {
-        auto next = std::make_unique<context_plan>(std::move(spec), pool.size(), before.get());
-        made = s.make_contexts(*next, number);
-        s.keep(std::move(next));
-    } catch (...) {
-        s.plan.put_back(std::move(before));
-        throw;
-    }
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        // A worker that ends after this look destroys what is in its queue.
-        if (!s.contexts[i]->ended())
-            pool[i].push(*made[i].release());
-    }
-    for (std::unique_ptr<worker_contexts> const& each : s.contexts)
-        each->wait_for(number);
+error_code server::serve(unique_fd accepted, std::size_t listener)
+{
+    state& s = *state_;
+    if (listener >= s.contexts.size())
+        return asio::error::invalid_argument;
+    origin from;
+    from.listener = listener;
+    from.peer.size = sizeof from.peer.storage;
+    if (::getpeername(
+            accepted.get(), reinterpret_cast<sockaddr*>(&from.peer.storage), &from.peer.size) != 0)
+        return last_system_error();
+    int const flags = ::fcntl(accepted.get(), F_GETFL);
+    if (flags < 0 || ::fcntl(accepted.get(), F_SETFL, flags | O_NONBLOCK) != 0)
+        return last_system_error();
+    set_no_delay(accepted.get());
+    worker& chosen = (*s.pool)[s.next_worker++ % s.pool->size()];
+    asio::post(
+        chosen.get_executor(),
+        [&s, number = chosen.number(), fd = std::move(accepted), from]() mutable {
+            if (s.services[number] != nullptr) // The worker has not ended.
+                static_cast<void>(s.services[number]->start(std::move(fd), from));
+        });
+    return {};
 }
 
 std::size_t server::drain(std::chrono::milliseconds timeout)

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <cleat/core/unique_fd.hpp>
 #include <cleat/net/connection.hpp>
 #include <cleat/net/worker_pool.hpp>
 #include <cleat/tls/context_spec.hpp>
@@ -23,6 +24,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,12 +46,27 @@ struct connection_failure
     std::string_view reason;
 };
 
+/// listener_spec is one more place where a server listens.
+struct listener_spec
+{
+    std::string listen; ///< As server_spec::listen.
+    /// Its own certificates and settings; unset: it has those of the server, and their reloads.
+    std::optional<tls::context_spec> tls{};
+};
+
 struct server_spec
 {
     /// An address and a port: "127.0.0.1:8443", "[::1]:8443" (IPv6 in brackets), "*:8443" for every
     /// address of both families, or a name, for every address of it that this machine has. The port
     /// is a number; 0 is any that is free, the same for all addresses.
+    ///
+    /// "unix:/run/site.sock" is a UNIX socket. A file of that name on which no process listens is
+    /// replaced; the file stays when the server has ended. "fd:3" is a descriptor that listens
+    /// already, such as one of systemd's (sd_listen_fds(3)): the server takes it over.
     std::string listen = "127.0.0.1:0";
+    /// More places to listen. Connections of all of them have the same handler: facts::listener
+    /// tells them apart.
+    std::vector<listener_spec> listeners{};
     tls::context_spec tls;   ///< With `certificates`, or for many with a `certificate_store`.
     std::size_t workers = 0; ///< 0: as many as the CPUs that this process may use.
     bool pin = true;         ///< Each worker stays on a CPU of its own.
@@ -89,7 +106,8 @@ public:
     server(server&&) = delete;
     ~server();
 
-    /// local_address is the first of local_addresses: "*" has one for each family.
+    /// local_address is the first of local_addresses, which are those of all listeners in their
+    /// order: "*" has one for each family.
     [[nodiscard]] address const& local_address() const noexcept;
     [[nodiscard]] std::vector<address> const& local_addresses() const noexcept;
     [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
@@ -108,10 +126,19 @@ public:
     /// calls at a time the later one decides. It returns at once where the server has stopped, and
     /// it may run beside drain and stop, but not beside the destructor.
     ///
+    /// `listener` is a place as in facts::listener, with `tls` of its own; std::invalid_argument
+    /// for any other. 0 is the server's own settings.
+    ///
     /// Sessions resume after a reload if `spec` has the same secret in `tickets`, and the same
     /// `session_scope`: keep both. A replaced context ends with its last stream, on its worker's
     /// thread, and so does its copy of verify_function.
-    void reload(tls::context_spec spec);
+    void reload(tls::context_spec spec, std::size_t listener = 0);
+
+    /// serve serves a connection that was accepted elsewhere, as if `listener` had accepted it: a
+    /// connected stream socket, TCP or UNIX. The workers get such connections in turn. An error: it
+    /// is not connected, or there is no such listener; then it is closed. A server that has stopped
+    /// closes it. Any thread, but not beside stop or the destructor.
+    error_code serve(unique_fd accepted, std::size_t listener = 0);
 
     /// drain stops accepting, waits at most `timeout` for the connections to end, and stops.
     /// Returns how many were cut off.
@@ -124,6 +151,7 @@ public:
 private:
     struct state;
     std::unique_ptr<state> state_;
+    std::vector<address> addresses_;
 };
 
 } // namespace cleat::net
