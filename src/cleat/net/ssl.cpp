@@ -23,10 +23,15 @@ using cleat::tls::role;
 // The longest passphrase that OpenSSL's PEM functions take: length_max of Asio's callbacks.
 constexpr std::size_t passphrase_max = 1024;
 
-constexpr context_base::options honoured = context_base::default_workarounds |
-                                           context_base::no_sslv3 | context_base::no_tlsv1 |
-                                           context_base::no_tlsv1_1 | context_base::no_tlsv1_2 |
-                                           context_base::no_tlsv1_3 | context_base::no_compression;
+// Of OpenSSL's own options.
+constexpr context_base::options server_preference = 0x0040'0000;
+constexpr context_base::options no_ticket = 0x0000'4000;
+constexpr context_base::options no_renegotiation = 0x4000'0000; // Always in effect.
+
+constexpr context_base::options honoured =
+    server_preference | no_ticket | no_renegotiation | context_base::default_workarounds |
+    context_base::no_sslv3 | context_base::no_tlsv1 | context_base::no_tlsv1_1 |
+    context_base::no_tlsv1_2 | context_base::no_tlsv1_3 | context_base::no_compression;
 
 std::string text_of(std::string const& path, error_code& ec)
 {
@@ -76,10 +81,7 @@ std::string option_names(context_base::options o)
         context_base::options bit;
         char const* name;
     };
-    constexpr std::array<known, 6> all{{
-        {0x0040'0000, "SSL_OP_CIPHER_SERVER_PREFERENCE (spec().prefer_server_ciphers)"},
-        {0x0000'4000, "SSL_OP_NO_TICKET (tickets are off unless spec().tickets is set)"},
-        {0x4000'0000, "SSL_OP_NO_RENEGOTIATION (cleat never renegotiates)"},
+    constexpr std::array<known, 3> all{{
         {0x0000'0004, "SSL_OP_LEGACY_SERVER_CONNECT"},
         {0x0004'0000, "SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION"},
         {0x0000'0080, "SSL_OP_IGNORE_UNEXPECTED_EOF"},
@@ -141,11 +143,11 @@ context::outcome context::keep_chain(std::string text, std::string const& origin
     certificate_source const made{text, certificate_.private_key, origin};
     std::string why = reason_against([&] { cleat::tls::check_chain_pem(text, origin); });
     if (!why.empty())
-        return {error::unusable_pem, std::move(why)};
+        return {cleat::error::unusable_pem, std::move(why)};
     if (!made.private_key.empty())
         why = reason_against([&] { static_cast<void>(cleat::tls::check_pair(made)); });
     if (!why.empty() && certificate_.chain.empty())
-        return {error::key_mismatch, std::move(why)};
+        return {cleat::error::key_mismatch, std::move(why)};
     if (!why.empty()) {
         auto const type = static_cast<unsigned>(cleat::tls::check_pair(certificate_));
         std::erase_if(pairs_, [&](pair const& each) { return each.key_type == type; });
@@ -165,13 +167,13 @@ context::outcome context::keep_key(std::string text, std::string const& origin)
             return found;
     std::string why = reason_against([&] { cleat::tls::check_key_pem(text, origin); });
     if (!why.empty())
-        return {error::unusable_pem, std::move(why)};
+        return {cleat::error::unusable_pem, std::move(why)};
     if (!certificate_.chain.empty())
         why = reason_against([&] {
             static_cast<void>(cleat::tls::check_pair({certificate_.chain, text, origin}));
         });
     if (!why.empty())
-        return {error::key_mismatch, std::move(why)};
+        return {cleat::error::key_mismatch, std::move(why)};
     certificate_.private_key = std::move(text);
     return {};
 }
@@ -197,7 +199,7 @@ context::outcome context::keep_authorities(std::string const& text, std::string 
         return {late, origin};
     std::string why = reason_against([&] { cleat::tls::check_authorities_pem(text, origin); });
     if (!why.empty())
-        return {error::unusable_pem, std::move(why)};
+        return {cleat::error::unusable_pem, std::move(why)};
     spec_.verify_authorities += text + "\n";
     spec_.verify_origin = origin;
     return {};
@@ -386,6 +388,12 @@ context::outcome context::keep_options(options o)
         return {asio::error::invalid_argument, "set_options: no version of TLS is left"};
     spec_.version_min = lowest;
     spec_.version_max = highest;
+    if ((o & server_preference) != 0)
+        spec_.prefer_server_ciphers = true;
+    if ((o & no_ticket) != 0) {
+        spec_.tickets = nullptr;
+        spec_.want_tickets = false;
+    }
     return {};
 }
 
@@ -437,13 +445,13 @@ void context::check()
 {
     std::string const why = reason_against([this] { make(); });
     if (!why.empty())
-        throw_if({error::unusable_context, why});
+        throw_if({cleat::error::unusable_context, why});
 }
 
 error_code context::check(error_code& ec)
 {
     bool const usable = reason_against([this] { make(); }).empty();
-    return ec = usable ? error_code{} : error_code{error::unusable_context};
+    return ec = usable ? error_code{} : error_code{cleat::error::unusable_context};
 }
 
 context::operator cleat::tls::context&()

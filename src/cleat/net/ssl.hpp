@@ -37,6 +37,12 @@ using net::verify_mode;
 using net::verify_none;
 using net::verify_peer;
 
+/// error has Asio's names for errors of the stream.
+namespace error {
+/// stream_truncated: the peer's FIN came without its close_notify.
+inline constexpr cleat::error stream_truncated = cleat::error::truncated;
+} // namespace error
+
 /// context_base has Asio's names for a context's settings.
 class context_base
 {
@@ -67,8 +73,9 @@ public:
         for_writing
     };
 
-    /// options have OpenSSL's values. no_tlsv1_2 and no_tlsv1_3 narrow the versions; the others are
-    /// always in effect.
+    /// options have OpenSSL's values. Those with a name are always in effect, except no_tlsv1_2 and
+    /// no_tlsv1_3, which narrow the versions. Of OpenSSL's own, set_options also takes
+    /// SSL_OP_CIPHER_SERVER_PREFERENCE, SSL_OP_NO_TICKET and SSL_OP_NO_RENEGOTIATION.
     using options = std::uint64_t;
     static constexpr options default_workarounds = 0x8000'0850;
     static constexpr options single_dh_use = 0;
@@ -190,10 +197,22 @@ public:
         return set_verify_function(verify_function_of(std::move(callback)), ec);
     }
 
-    /// set_options: an option that context_base does not have is errc::invalid_argument, as are
-    /// options that leave no version of TLS; what() says which.
+    /// set_options: an option that cannot take effect is errc::invalid_argument, as are options
+    /// that leave no version of TLS; what() says which.
     void set_options(options o);
     error_code set_options(options o, error_code& ec);
+
+    /// use_tmp_dh and use_tmp_dh_file do not compile: delete the call.
+    template <class... Arguments>
+    void use_tmp_dh(Arguments const&...)
+    {
+        refuse_parameters<Arguments...>();
+    }
+    template <class... Arguments>
+    void use_tmp_dh_file(Arguments const&...)
+    {
+        refuse_parameters<Arguments...>();
+    }
 
     /// spec gives access to settings for which Asio has no function, such as server_name. Throws
     /// once the context is in use.
@@ -214,6 +233,15 @@ public:
     [[nodiscard]] native_handle_type native_handle();
 
 private:
+    template <class... Arguments>
+    static constexpr void refuse_parameters()
+    {
+        static_assert(
+            sizeof...(Arguments) == std::size_t(-1),
+            "delete this call: cleat agrees on keys with the named groups of spec().groups, which "
+            "need no Diffie-Hellman parameters");
+    }
+
     // The outcome of a call: no error, or an error and its text.
     struct outcome
     {

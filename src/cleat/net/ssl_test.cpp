@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 
 namespace asio = boost::asio;
@@ -307,8 +308,8 @@ TEST_CASE("an option that is not honoured is refused by name")
 {
     ssl::context context = serving();
     error_code ec;
-    constexpr ssl::context::options by_server = 0x0040'0000;
-    CHECK(context.set_options(by_server, ec) == asio::error::invalid_argument);
+    constexpr ssl::context::options legacy_connect = 0x4;
+    CHECK(context.set_options(legacy_connect, ec) == asio::error::invalid_argument);
     auto const refusal = [&](ssl::context::options o) {
         try {
             context.set_options(o);
@@ -318,10 +319,41 @@ TEST_CASE("an option that is not honoured is refused by name")
         }
         return std::string{};
     };
-    CHECK(refusal(by_server).find("SSL_OP_CIPHER_SERVER_PREFERENCE") != std::string::npos);
-    CHECK(refusal(by_server).find("spec().prefer_server_ciphers") != std::string::npos);
+    CHECK(refusal(legacy_connect).find("SSL_OP_LEGACY_SERVER_CONNECT") != std::string::npos);
     CHECK(refusal(0x1 | ssl::context::no_tlsv1_2).find("0x1:") != std::string::npos);
     CHECK(context.spec().version_min == tls::protocol_version::tls_1_2); // No part of it was done.
+}
+
+TEST_CASE("options of OpenSSL that a spec has a member for set it")
+{
+    ssl::context context = serving();
+    context.spec().tickets = std::make_shared<tls::ticket_secret const>();
+    context.set_options(0x0040'0000); // SSL_OP_CIPHER_SERVER_PREFERENCE
+    CHECK(context.spec().prefer_server_ciphers);
+    CHECK(context.spec().tickets != nullptr);
+    context.set_options(0x4000'4000); // SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET
+    CHECK(context.spec().tickets == nullptr);
+    CHECK(!context.spec().want_tickets);
+}
+
+TEST_CASE("a FIN without close_notify is an error that has Asio's name, too")
+{
+    boost::asio::io_context io{1};
+    auto ends = connected_pair(io);
+    ssl::context server = serving();
+    ssl::context client = verifying();
+    ssl::stream<plain_socket> one{std::move(ends.first), server};
+    ssl::stream<plain_socket> other{std::move(ends.second), client};
+    char byte = 0;
+    error_code found;
+    one.async_handshake(ssl::stream_base::server, [&](error_code) {
+        one.async_read_some(
+            asio::buffer(&byte, 1), [&](error_code ec, std::size_t) { found = ec; });
+    });
+    other.async_handshake(
+        ssl::stream_base::client, [&](error_code) { other.lowest_layer().close(); });
+    io.run();
+    CHECK(found == ssl::error::stream_truncated);
 }
 
 TEST_CASE("a context verifies by mode, depth and callback")

@@ -3,12 +3,17 @@
 #include <cleat/net/worlds_for_tests.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/websocket.hpp>
 
+#include <future>
 #include <string>
+#include <type_traits>
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
@@ -57,6 +62,32 @@ TEST_CASE("a WebSocket echo, closed by both")
     spawn(world, serve_websocket(server));
     spawn(world, ask_websocket(client));
     world.run();
+}
+
+TEST_CASE("Beast finds the lowest layer, and ends the TLS of a WebSocket by blocking calls")
+{
+    using tls_stream = stream<beast::tcp_stream>;
+    static_assert(std::is_same_v<beast::lowest_layer_type<tls_stream>, beast::tcp_stream>);
+    asio::io_context io{1};
+    asio::ip::tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), 0}};
+    std::future<error_code> closed = std::async(std::launch::async, [&] {
+        asio::io_context own{1};
+        websocket::stream<tls_stream> ws{own, contexts().client};
+        beast::get_lowest_layer(ws).connect(acceptor.local_endpoint());
+        ws.next_layer().handshake(stream_base::client);
+        ws.handshake("cleat.example", "/");
+        error_code ec;
+        ws.close(websocket::close_code::normal, ec);
+        return ec;
+    });
+    websocket::stream<tls_stream> ws{acceptor.accept(), contexts().server};
+    ws.next_layer().handshake(stream_base::server);
+    ws.accept();
+    beast::flat_buffer buffer;
+    error_code ec;
+    ws.read(buffer, ec);
+    CHECK(ec == websocket::error::closed);
+    CHECK(closed.get() == error_code{});
 }
 
 } // namespace cleat::net::stream_websocket_test
