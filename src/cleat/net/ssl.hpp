@@ -15,6 +15,7 @@
 #include <cleat/tls/context_spec.hpp>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,13 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace cleat::net {
+
+// A program on beast::ssl_stream may call it without its namespace.
+using boost::beast::get_lowest_layer;
+
+} // namespace cleat::net
 
 namespace cleat::net::ssl {
 

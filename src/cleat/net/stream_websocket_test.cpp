@@ -1,5 +1,6 @@
 // Beast's WebSocket on a stream, as its own examples use it.
 
+#include <cleat/net/ssl.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -20,6 +21,9 @@ namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
 
 namespace cleat::net::stream_websocket_test {
+
+using tcp_socket = asio::ip::tcp::socket;
+
 namespace {
 
 asio::awaitable<void> serve_websocket(auto& ws)
@@ -64,10 +68,19 @@ TEST_CASE("a WebSocket echo, closed by both")
     world.run();
 }
 
+// One of Beast's examples calls it without its namespace.
+tcp_socket& lowest_of(stream<tcp_socket>& s)
+{
+    return get_lowest_layer(s); // house(names): Beast's
+}
+
 TEST_CASE("Beast finds the lowest layer, and ends the TLS of a WebSocket by blocking calls")
 {
     using tls_stream = stream<beast::tcp_stream>;
     static_assert(std::is_same_v<beast::lowest_layer_type<tls_stream>, beast::tcp_stream>);
+    asio::io_context no_loop{1};
+    stream<tcp_socket> plain{no_loop, contexts().client};
+    CHECK(&lowest_of(plain) == &plain.next_layer());
     asio::io_context io{1};
     asio::ip::tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), 0}};
     std::future<error_code> closed = std::async(std::launch::async, [&] {
