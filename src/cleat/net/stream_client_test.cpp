@@ -189,6 +189,34 @@ TEST_CASE("streams with a cache resume by host and port")
     }
 }
 
+TEST_CASE("a stream with rules of its own leaves no session to streams that verify")
+{
+    tls::context_spec unknown;
+    unknown.certificates = {tls::make_identity({.names = {"a.test"}}).source("test")};
+    unknown.tickets = std::make_shared<tls::ticket_secret const>(tls::ticket_secret{std::byte{1}});
+    tls::context server{unknown};
+    tls::context_spec spec = client_spec();
+    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context client{spec};
+    auto const lax = [](bool named_first) {
+        return [named_first](plain_stream& s) {
+            if (named_first)
+                s.set_server("a.test", https);
+            s.set_verify_mode(verify_none);
+            if (!named_first)
+                s.set_server("a.test", https);
+        };
+    };
+    CHECK(!visit_server(server, client, lax(true)).resumed);
+    CHECK(!visit_server(server, client, lax(false)).resumed);
+    CHECK(spec.sessions->size() == 0);
+    CHECK(error_with(server, client, "a.test") == error::unknown_authority);
+
+    tls::context trusted = server_with({.names = {"a.test"}});
+    CHECK(!visit_host(trusted, client, "a.test", https).resumed);
+    CHECK(!visit_server(trusted, client, lax(true)).resumed); // Nor does it take one.
+}
+
 TEST_CASE("a cache resumes in a later process")
 {
     tls::context server = server_with({.names = {"a.test"}});

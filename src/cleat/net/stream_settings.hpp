@@ -72,7 +72,8 @@ public:
 
     // These functions replace the context's verification settings for this stream. After the start
     // of the handshake they are asio::error::already_connected. A server's stream with settings of
-    // its own resumes no session. Without an error_code they throw boost::system::system_error.
+    // its own resumes no session, and a client's leaves the cache of context_spec::sessions.
+    // Without an error_code they throw boost::system::system_error.
 
     /// set_verify_mode: see verify_mode; asio::error::invalid_argument for unknown flags. The
     /// authorities are the context's: where it has none, no certificate is good.

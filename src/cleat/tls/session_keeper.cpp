@@ -36,6 +36,13 @@ session session_keeper::set_server(std::string const& host, std::uint16_t port)
     return offered;
 }
 
+void session_keeper::leave_cache() noexcept
+{
+    use = nullptr;
+    server = nullptr;
+    offered = {};
+}
+
 void session_keeper::failed() noexcept
 {
     if (server != nullptr && offered)
@@ -52,6 +59,13 @@ void keep_sessions(SSL_CTX* ctx) noexcept
 bool keeps_sessions(SSL_CTX* ctx) noexcept
 {
     return SSL_CTX_sess_get_new_cb(ctx) == on_new_session;
+}
+
+session_keeper* keeper_of(SSL* ssl) noexcept
+{
+    return keeps_sessions(SSL_get_SSL_CTX(ssl))
+               ? static_cast<session_keeper*>(SSL_get_app_data(ssl))
+               : nullptr;
 }
 
 void set_keeper(SSL* ssl, session_keeper* keeper)

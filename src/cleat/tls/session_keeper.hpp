@@ -34,6 +34,10 @@ struct session_keeper
     /// set_server returns the session to offer, or empty. Throws std::bad_alloc.
     [[nodiscard]] session set_server(std::string const& host, std::uint16_t port);
 
+    /// leave_cache: this connection verifies its server by rules of its own. Its sessions go to
+    /// `kept`.
+    void leave_cache() noexcept;
+
     /// failed: the handshake that has offered a session of the cache has failed.
     void failed() noexcept;
 };
@@ -43,6 +47,9 @@ void keep_sessions(SSL_CTX* ctx) noexcept;
 
 /// keeps_sessions: keep_sessions was called.
 [[nodiscard]] bool keeps_sessions(SSL_CTX* ctx) noexcept;
+
+/// keeper_of is the connection's keeper; null: it has none.
+[[nodiscard]] session_keeper* keeper_of(SSL* ssl) noexcept;
 
 /// set_keeper stores the sessions of this connection in `keeper`, which must outlive ssl.
 void set_keeper(SSL* ssl, session_keeper* keeper);

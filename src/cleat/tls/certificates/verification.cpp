@@ -6,6 +6,7 @@
 #include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/session_keeper.hpp>
 
 #include <openssl/x509v3.h>
 
@@ -43,10 +44,18 @@ verify_function const* function_of(SSL* ssl) noexcept
     return static_cast<verify_function const*>(found);
 }
 
+// The session of a connection with rules of its own must resume only by these rules, and no session
+// that was made by others may resume here.
 void resume_nothing(SSL* ssl) noexcept
 {
     if (SSL_is_server(ssl) != 0)
         SSL_set_options(ssl, SSL_OP_NO_TICKET);
+    else if (session_keeper* const keeper = keeper_of(ssl);
+             keeper != nullptr && keeper->use != nullptr) {
+        keeper->leave_cache();
+        static_cast<void>(SSL_set_session(ssl, nullptr));
+        clear_errors();
+    }
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 // verification: settings of one connection for its peer's certificate, in place of its context's.
 //
 // Call each function before the handshake, on the thread of the connection. A server's connection
-// that was changed resumes no session: the session may have been made under weaker rules.
+// that was changed resumes no session: the session may have been made under weaker rules. For the
+// same reason a client's connection that was changed leaves the cache of its context
+// (context_spec::sessions).
 
 #pragma once
 
