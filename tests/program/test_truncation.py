@@ -42,6 +42,7 @@ def test_a_stream_cut_inside_a_record(proxied):
         client.truncate()
         assert upstream.receive_to_end() == b""  # Not one byte of a record that is not whole.
         upstream.close()
+        assert client.receive_to_end() == b""  # A client that closes before it would reset.
     line = server.wait_for_log(event="connection-closed")
     assert (line["reason"], line["up_bytes"]) == ("client-truncated", "5")
 
