@@ -11,6 +11,7 @@ import pytest
 
 import bench_client
 import program
+from acme_authority import Authority
 from certificates import Certificate, CertificateMaker
 from deadlines import DEADLINE
 from go_client import GoClient
@@ -183,6 +184,13 @@ def post_quantum(go: GoClient) -> Callable[[int], None]:
 def can() -> dict[str, str]:
     """can is what the program's TLS library can do."""
     return program.capabilities()
+
+
+@pytest.fixture
+def authority(certs: CertificateMaker, tmp_path: Path) -> Iterator[Authority]:
+    authority = Authority(certs.rsa, tmp_path)
+    yield authority
+    authority.end()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from admin_client import (  # noqa: F401: the fixtures
 )  # fmt: skip
 from deadlines import DEADLINE, SANITIZED, eventually
 from program import complaints, open_folder, run, run_as_nobody
+from server_process import free_port
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, refused
 
 REQUEST = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -127,8 +128,7 @@ def test_an_alert_of_a_client_is_counted_by_its_name(serve, certs):
 
 
 def test_an_upstream_that_refuses_is_an_upstream_error(serve):
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
+    port = free_port()
     server, admin = serve(backend=f"[127.0.0.1]:{port}")
     refused(server.port)
     eventually_counts(admin, "cleat_upstream_errors_total", 1, reason="upstream-unreachable")

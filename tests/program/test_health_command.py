@@ -11,6 +11,7 @@ import pytest
 
 from admin_client import admin_of
 from program import Cleat, open_folder, run, run_as_nobody
+from server_process import free_port
 from tls_client import TlsClient
 
 LOCAL = "[127.0.0.1]:0"
@@ -79,8 +80,7 @@ def test_a_process_that_is_stopped_is_not_healthy(at_port):
 
 
 def test_a_server_that_is_not_there_is_not_healthy(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
+    port = free_port()
     ran = run("health", f"[127.0.0.1]:{port}")
     assert ran.returncode == 1
     assert ran.stderr.startswith(f"cleat: no answer from the admin server at [127.0.0.1]:{port}: ")
