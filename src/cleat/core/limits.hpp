@@ -227,6 +227,16 @@ inline constexpr std::chrono::milliseconds ticket_delay{1};
 /// ticket_lifetime_max: RFC 8446, section 4.6.1, allows seven days.
 inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7 * 24};
 
+/// ticket_epochs_max: epochs that a ticket may live. Each of a worker's contexts keeps the keys of
+/// all of them, 80 bytes each, and compares the name of a ticket with theirs.
+inline constexpr int ticket_epochs_max = 48;
+
+/// ticket_secrets_max: secrets that open tickets at the same time. A rotation needs two or three.
+inline constexpr std::size_t ticket_secrets_max = 8;
+
+/// ticket_secret_file_max: a file of secrets, with some room for comments.
+inline constexpr std::size_t ticket_secret_file_max = 16_KiB;
+
 // Certificates that are loaded when a client first needs them.
 
 /// certificate_failure_time: how long a file that could not be used is not read again. A client

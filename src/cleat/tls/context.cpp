@@ -222,7 +222,7 @@ context::state::state(tls::role wanted, std::string why_unusable)
 void context::state::begin_server(context_spec const& spec)
 {
     if (spec.tickets != nullptr)
-        tickets.emplace(library, *spec.tickets, spec.ticket_rotation);
+        tickets.emplace(library, ticket_secrets_of(spec), ticket_times_of(spec));
     if (!spec.certificate_compressors.empty())
         compressed.emplace(spec.certificate_compressors);
 }

@@ -10,6 +10,7 @@
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/own_alert.hpp>
 #include <cleat/tls/session_keeper.hpp>
+#include <cleat/tls/ticket_keys.hpp>
 
 #include <fmt/format.h>
 
@@ -58,6 +59,24 @@ void check_compressor(std::uint16_t algorithm)
         library_version(), name)};
 }
 
+void check_tickets(context_spec const& spec)
+{
+    if (spec.tickets == nullptr)
+        return;
+    if (spec.ticket_rotation < std::chrono::seconds{1})
+        throw spec_error{"ticket keys cannot rotate more often than once in a second"};
+    ticket_times const times = ticket_times_of(spec);
+    if (times.lifetime < std::chrono::seconds{1})
+        throw spec_error{"a session ticket lives a second at least"};
+    if (times.lifetime > limits::ticket_epochs_max * times.rotation)
+        throw spec_error{fmt::format(
+            "a session ticket lives {} seconds, which is more than {} epochs of {}",
+            times.lifetime.count(), limits::ticket_epochs_max, times.rotation.count())};
+    if (1 + spec.accepted_tickets.size() > limits::ticket_secrets_max)
+        throw spec_error{
+            fmt::format("there are more than {} ticket secrets", limits::ticket_secrets_max)};
+}
+
 void check_roles(context_spec const& spec)
 {
     bool const server = spec.role == role::server;
@@ -77,8 +96,7 @@ void check_roles(context_spec const& spec)
             "a server has no session_cache: its clients keep their sessions (see tickets)"};
     if (spec.verify_depth && *spec.verify_depth < 0)
         throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
-    if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
-        throw spec_error{"ticket keys cannot rotate more often than once in a second"};
+    check_tickets(spec);
     for (certificate_compressor const& each : spec.certificate_compressors)
         check_compressor(each.algorithm);
 }
@@ -244,7 +262,7 @@ void context_settings::apply_tickets(
         return;
     }
     backend::on_ticket_key(ctx, tickets);
-    backend::set_ticket_lifetime(ctx, std::min(spec.ticket_rotation, limits::ticket_lifetime_max));
+    backend::set_ticket_lifetime(ctx, ticket_times_of(spec).lifetime);
 }
 
 void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec) const

@@ -172,9 +172,10 @@ struct context_spec
     std::string server_name;
 
     /// Session tickets (RFC 5077; RFC 8446, section 4.6.1). Keys are derived from the secret
-    /// (ticket_secret.hpp), new ones every rotation; tickets of the rotation before are accepted,
-    /// too. Null: no session is resumed.
+    /// (ticket_secret.hpp), new ones every rotation. Null: no session is resumed.
     std::shared_ptr<ticket_secret const> tickets;
+    /// Tickets of these secrets resume, too. New tickets are never sealed with one of them.
+    std::vector<std::shared_ptr<ticket_secret const>> accepted_tickets;
     /// Client role: sessions that servers issue are kept for engine::take_sessions.
     bool keep_sessions = false;
     /// Client role: sessions that servers issue are kept here, and offered by each engine or stream
@@ -184,7 +185,11 @@ struct context_spec
     std::shared_ptr<session_cache> sessions;
     /// Client role: request tickets. If false, TLS 1.2 sessions have IDs, and TLS 1.3 has none.
     bool want_tickets = true;
+    /// How long a ticket key seals. Keys of one rotation more than ticket_lifetime asks for, before
+    /// and after the present one, are accepted: the clocks of servers may differ by so much.
     std::chrono::seconds ticket_rotation = std::chrono::hours{12};
+    /// How long a session resumes, up to seven days. Unset: ticket_rotation.
+    std::optional<std::chrono::seconds> ticket_lifetime;
     /// A session resumes only under a spec with the same text (RFC 8446, section 4.6.1; without
     /// this, nginx had CVE-2025-23419). Give listeners with different rules different texts.
     std::string session_scope = "cleat";

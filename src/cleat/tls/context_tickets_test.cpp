@@ -182,13 +182,13 @@ TEST_CASE_FIXTURE(tickets_fixture, "a resumed session has its client's certifica
 std::chrono::system_clock::time_point ticket_time;
 
 TEST_CASE_FIXTURE(
-    tickets_fixture, "a ticket resumes in its epoch and the next, and is renewed by then")
+    tickets_fixture, "a ticket resumes in its epoch and the next two, and is renewed by then")
 {
     for (int const version : version_numbers) {
         context const serving{server};
         backend::library_state library;
         ticket_time = std::chrono::system_clock::time_point{1'700'000'400s};
-        ticket_keys keys{library, *secret_of(3), 600s, [] { return ticket_time; }};
+        ticket_keys keys{library, {secret_of(3)}, {600s, 600s}, [] { return ticket_time; }};
         // In place of the context's own keys, which follow the wall clock.
         backend::on_ticket_key(serving.native_handle(), &keys);
         client.server_name = "b.test";
@@ -204,9 +204,53 @@ TEST_CASE_FIXTURE(
 
         connection_result const late = connect(serving, direct, version);
         REQUIRE(late.sessions.size() == 1);
-        ticket_time += 1200s;
+        ticket_time += 1800s;
         CHECK(!connect(serving, direct, version, late.sessions.front().get()).resumed);
     }
+}
+
+TEST_CASE_FIXTURE(
+    tickets_fixture, "tickets of an accepted secret resume, and are replaced by the first secret's")
+{
+    context const before{server};
+    server.tickets = secret_of(2);
+    context const stranger{server};
+    server.accepted_tickets = {secret_of(1)};
+    context const moved{server};
+    context const client_context{client};
+    for (int const version : version_numbers) {
+        connection_result const first = connect(before, client_context, version);
+        REQUIRE(first.ok);
+        CHECK(!connect(stranger, client_context, version, first.last.get()).resumed);
+        connection_result const second = connect(moved, client_context, version, first.last.get());
+        CHECK(second.ok);
+        CHECK(second.resumed);
+        CHECK(connect(stranger, client_context, version, second.last.get()).resumed);
+    }
+}
+
+TEST_CASE_FIXTURE(tickets_fixture, "times of tickets that make no sense are refused")
+{
+    auto const is_refused = [&] {
+        try {
+            context const context{server};
+        } catch (spec_error const&) {
+            return true;
+        }
+        return false;
+    };
+    server.ticket_rotation = 60s;
+    server.ticket_lifetime = 48 * 60s;
+    CHECK(!is_refused());
+    server.ticket_lifetime = 48 * 60s + 1s;
+    CHECK(is_refused());
+    server.ticket_lifetime = 0s;
+    CHECK(is_refused());
+    server.ticket_lifetime.reset();
+    server.accepted_tickets.assign(7, secret_of(2));
+    CHECK(!is_refused());
+    server.accepted_tickets.assign(8, secret_of(2));
+    CHECK(is_refused());
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include <cleat/core/assert.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace cleat::tls {
 namespace {
@@ -14,26 +16,60 @@ namespace {
 // Part of every derivation: the same secret gives other keys for another purpose.
 constexpr std::string_view purpose = "cleat session ticket key 1";
 
+constexpr std::size_t this_epoch = 1; // Behind the next one.
+
+// Those in which a ticket that still lives can have been sealed, by a host whose clock is an epoch
+// behind this one's.
+std::size_t earlier_epochs(ticket_times const& times)
+{
+    CLEAT_ASSERT(times.rotation >= std::chrono::seconds{1});
+    CLEAT_ASSERT(times.lifetime >= std::chrono::seconds{1});
+    return static_cast<std::size_t>((times.lifetime - std::chrono::seconds{1}) / times.rotation) +
+           2;
+}
+
 } // namespace
 
-ticket_keys::ticket_keys(
-    backend::library_state const& library, ticket_secret const& secret,
-    std::chrono::seconds rotation, clock now)
-    : library_{library}, secret_{secret}, rotation_{rotation}, now_{now}
+ticket_times ticket_times_of(context_spec const& spec) noexcept
 {
-    CLEAT_ASSERT(rotation_ >= std::chrono::seconds{1});
+    std::chrono::seconds const lifetime = spec.ticket_lifetime.value_or(spec.ticket_rotation);
+    return {spec.ticket_rotation, std::min(lifetime, limits::ticket_lifetime_max)};
+}
+
+std::vector<std::shared_ptr<ticket_secret const>> ticket_secrets_of(context_spec const& spec)
+{
+    std::vector<std::shared_ptr<ticket_secret const>> all{spec.tickets};
+    all.insert(all.end(), spec.accepted_tickets.begin(), spec.accepted_tickets.end());
+    return all;
+}
+
+ticket_keys::ticket_keys(
+    backend::library_state const& library,
+    std::vector<std::shared_ptr<ticket_secret const>> secrets, ticket_times const& times, clock now)
+    : library_{library}
+    , secrets_{std::move(secrets)}
+    , rotation_{times.rotation}
+    , now_{now}
+    , epochs_{this_epoch + 1 + earlier_epochs(times)}
+    , keys_(secrets_.size() * epochs_)
+{
+    CLEAT_ASSERT(!secrets_.empty());
 }
 
 ticket_keys::~ticket_keys()
 {
-    OPENSSL_cleanse(secret_.data(), secret_.size());
-    OPENSSL_cleanse(&current_, sizeof current_);
-    OPENSSL_cleanse(&previous_, sizeof previous_);
+    wipe();
+}
+
+void ticket_keys::wipe() noexcept
+{
+    OPENSSL_cleanse(keys_.data(), keys_.size() * sizeof(key));
+    epoch_ = INT64_MIN;
 }
 
 ticket_keys::key const* ticket_keys::current() noexcept
 {
-    return refresh() ? &current_ : nullptr;
+    return refresh() ? &keys_[this_epoch] : nullptr;
 }
 
 ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) noexcept
@@ -41,10 +77,9 @@ ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) no
     // Names are sent in the clear: the comparison need not be constant in time.
     if (!refresh())
         return {};
-    if (std::ranges::equal(name, current_.name))
-        return {&current_, false};
-    if (std::ranges::equal(name, previous_.name))
-        return {&previous_, true};
+    for (std::size_t i = 0; i < keys_.size(); ++i)
+        if (std::ranges::equal(name, keys_[i].name))
+            return {&keys_[i], i > this_epoch, i / epochs_};
     return {};
 }
 
@@ -56,13 +91,18 @@ bool ticket_keys::refresh() noexcept
     if (epoch == epoch_)
         return true;
     epoch_ = INT64_MIN;
-    if (!derive(epoch - 1, previous_) || !derive(epoch, current_))
-        return false;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        std::int64_t const latest = epoch + static_cast<std::int64_t>(this_epoch);
+        auto const earlier = static_cast<std::int64_t>(i % epochs_);
+        if (!derive(*secrets_[i / epochs_], latest - earlier, keys_[i]))
+            return false;
+    }
     epoch_ = epoch;
     return true;
 }
 
-bool ticket_keys::derive(std::int64_t epoch, key& derived) const noexcept
+bool ticket_keys::derive(
+    ticket_secret const& secret, std::int64_t epoch, key& derived) const noexcept
 {
     std::array<std::byte, purpose.size() + sizeof epoch> info{};
     std::ranges::transform(purpose, info.begin(), [](char c) { return std::byte(c); });
@@ -70,7 +110,7 @@ bool ticket_keys::derive(std::int64_t epoch, key& derived) const noexcept
         info[purpose.size() + i] = std::byte(static_cast<std::uint64_t>(epoch) >> (56 - 8 * i));
 
     static_assert(sizeof(key) == 16 + 32 + 32, "a key has no padding");
-    return library_.derive(secret_, info, std::as_writable_bytes(std::span{&derived, 1}));
+    return library_.derive(secret, info, std::as_writable_bytes(std::span{&derived, 1}));
 }
 
 } // namespace cleat::tls

@@ -6,8 +6,11 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 namespace cleat::tls {
 
@@ -15,13 +18,32 @@ namespace backend {
 class library_state;
 }
 
-/// ticket_keys derives a key for each epoch from one secret, so that processes and hosts that share
-/// the secret and the rotation open each other's tickets without communication.
+/// ticket_times is how long a key seals, which is an epoch, and how long a ticket resumes.
+struct ticket_times
+{
+    std::chrono::seconds rotation{};
+    std::chrono::seconds lifetime{};
+};
+
+/// ticket_times_of a spec, with its defaults filled in.
+[[nodiscard]] ticket_times ticket_times_of(context_spec const& spec) noexcept;
+
+/// ticket_secrets_of a spec: the first seals.
+[[nodiscard]] std::vector<std::shared_ptr<ticket_secret const>> ticket_secrets_of(
+    context_spec const& spec);
+
+/// ticket_keys derives a key for each epoch from each secret, so that processes and hosts that
+/// share a secret and the rotation open each other's tickets without communication.
 ///
-/// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key, and
-/// opened with it or with the one before. So a ticket is valid for at least one rotation and less
-/// than two. Older keys are not in memory. Each context has its own ticket_keys: there is no lock,
-/// and no timer, since each use reads the clock. The destructor wipes all secrets.
+/// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key of
+/// the first secret. They are opened with the keys of all secrets: those of the epochs in which a
+/// ticket that still lives can have been sealed, of one more epoch before, and of the next one. So
+/// a ticket resumes on each host whose clock differs by an epoch at most from the sealing host's.
+/// A ticket of a later epoch is refused: its host's clock is wrong. How long exactly a ticket
+/// lives is in the session inside, and the TLS library's to check.
+///
+/// Each context has its own ticket_keys: there is no lock, and no timer, since each use reads the
+/// clock. The keys are derived when an epoch begins. The destructor wipes them.
 class ticket_keys
 {
 public:
@@ -39,13 +61,17 @@ public:
     struct opened
     {
         key const* sealing_key = nullptr; ///< Null: no key has this name.
-        bool renew = false;               ///< It was sealed in the epoch before: send a new ticket.
+        bool renew = false;     ///< It was sealed in an epoch before, or with another secret than
+                                ///< the first: send a new ticket.
+        std::size_t secret = 0; ///< The secret's place.
     };
 
-    /// library must outlive the keys. rotation is at least a second.
+    /// library must outlive the keys. There is a secret at least. rotation and lifetime are at
+    /// least a second.
     ticket_keys(
-        backend::library_state const& library, ticket_secret const& secret,
-        std::chrono::seconds rotation, clock now = &std::chrono::system_clock::now);
+        backend::library_state const& library,
+        std::vector<std::shared_ptr<ticket_secret const>> secrets, ticket_times const& times,
+        clock now = &std::chrono::system_clock::now);
     ~ticket_keys();
     ticket_keys(ticket_keys const&) = delete;
     ticket_keys& operator=(ticket_keys const&) = delete;
@@ -57,19 +83,22 @@ public:
     /// find is the key that a ticket with this name was sealed with. Valid until the next call.
     [[nodiscard]] opened find(std::span<std::uint8_t const, 16> name) noexcept;
 
+    /// wipe forgets the keys, as the destructor does. The next use derives them again.
+    void wipe() noexcept;
+
     [[nodiscard]] backend::library_state const& library() const noexcept { return library_; }
 
 private:
     bool refresh() noexcept;
-    bool derive(std::int64_t epoch, key& derived) const noexcept;
+    bool derive(ticket_secret const& secret, std::int64_t epoch, key& derived) const noexcept;
 
     backend::library_state const& library_;
-    ticket_secret secret_;
+    std::vector<std::shared_ptr<ticket_secret const>> secrets_;
     std::chrono::seconds rotation_;
     clock now_;
     std::int64_t epoch_ = INT64_MIN; // None yet.
-    key current_;
-    key previous_;
+    std::size_t epochs_;             // The next one, this one, and those before.
+    std::vector<key> keys_;          // For each secret its epochs, the latest first.
 };
 
 } // namespace cleat::tls
