@@ -16,6 +16,7 @@
 #include "standard_output.hpp"
 #include "start.hpp"
 #include "supervise.hpp"
+#include "tickets/secret_command.hpp"
 #include "version.hpp"
 #include "worker_group.hpp"
 
@@ -122,6 +123,11 @@ int run(reload_running const& request)
 int run(ask_health const& request)
 {
     return ask_for_health(request);
+}
+
+int run(make_ticket_secret const& request)
+{
+    return write_ticket_secret(request);
 }
 
 int run(print_text const& request)

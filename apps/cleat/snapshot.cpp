@@ -12,7 +12,6 @@
 #include <cleat/net/worker_pool.hpp>
 #include <cleat/tls/alpn.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
-#include <cleat/tls/ticket_secret.hpp>
 
 #include <fmt/format.h>
 
@@ -25,7 +24,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -38,21 +36,6 @@ certificates_before known_before(predecessor const& before)
         return {};
     certificate_catalog const& catalog = before.configuration->catalog;
     return {catalog.store ? &catalog : nullptr, before.configuration->watched, before.changed};
-}
-
-// Null where there is none, which has been reported.
-std::shared_ptr<tls::ticket_secret const> make_ticket_secret(problem_list& problems)
-{
-    try {
-        return tls::new_ticket_secret();
-    } catch (std::system_error const& e) {
-        problems.error(
-            {}, "",
-            fmt::format(
-                "the kernel gives no random bytes for session tickets: {}", e.code().message()),
-            "Allow the system call getrandom(2), which a sandbox may forbid.");
-    }
-    return nullptr;
 }
 
 // Frontends with the same upstream share its plan.
@@ -141,8 +124,9 @@ public:
 
     void run()
     {
-        made_.tickets = before_.configuration == nullptr ? make_ticket_secret(problems_)
-                                                         : before_.configuration->tickets;
+        made_.tickets = load_ticket_secrets(
+            settings_, before_.configuration == nullptr ? nullptr : &before_.configuration->tickets,
+            problems_, root_files_);
         certificates_.run();
         made_.watched = certificates_.watched();
         for (frontend_config const& l : settings_.frontends)

@@ -12,6 +12,7 @@
 #include "predecessor.hpp"
 #include "privileged/opener.hpp"
 #include "route/route_table.hpp"
+#include "tickets/secret_loading.hpp"
 #include "tls_plan.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "watch/watched_files.hpp"
@@ -83,8 +84,8 @@ struct snapshot
     std::string challenge_folder;         ///< From the root: see acme-challenges. Empty: none.
     limit_plan limits;
     net::listen_options listen_options;
-    std::shared_ptr<watch_plan const> watched;         ///< With reload-on-change; else null.
-    std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
+    std::shared_ptr<watch_plan const> watched; ///< With reload-on-change; else null.
+    planned_secrets tickets;                   ///< For the keys of session tickets.
 };
 
 /// limit_of is that of one of the snapshot's frontends.

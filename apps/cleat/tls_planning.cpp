@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <span>
 #include <utility>
 
 namespace cleat::app {
@@ -41,6 +43,18 @@ void fill_protocol(config const& settings, tls_scope const& l, tls::context_spec
     for (compression const each : *effective(
              l.own(&frontend_config::certificate_compression), settings.certificate_compression))
         spec.certificate_compressors.push_back(compressor_of(each));
+}
+
+void fill_tickets(
+    config const& settings, std::span<std::shared_ptr<tls::ticket_secret const> const> secrets,
+    tls::context_spec& spec)
+{
+    spec.ticket_rotation = *settings.ticket_epoch;
+    spec.ticket_lifetime = *settings.ticket_lifetime;
+    if (secrets.empty()) // Which has been reported.
+        return;
+    spec.tickets = secrets.front();
+    spec.accepted_tickets.assign(secrets.begin() + 1, secrets.end());
 }
 
 // Where a certificate is named that has a rule of its own.
@@ -187,7 +201,7 @@ tls_plan tls_planning::plan(std::string const& name, tls_scope const& scope)
 {
     tls_plan made{.frontend = name};
     made.clients = client_rules_.find(scope);
-    made.spec.tickets = made_.tickets;
+    fill_tickets(settings_, made_.tickets.all, made.spec);
     fill_protocol(settings_, scope, made.spec);
     client_verification const verification{settings_, scope, certificates_.files()};
     verification.fill(made.spec, problems_, root_files_);

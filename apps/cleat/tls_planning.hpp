@@ -8,6 +8,7 @@
 #include "config/tls_scope.hpp"
 #include "expiry.hpp"
 #include "privileged/opener.hpp"
+#include "tickets/secret_loading.hpp"
 #include "tls_plan.hpp"
 
 #include <cleat/tls/context.hpp>
@@ -33,7 +34,7 @@ struct planned_tls
     std::vector<tls_plan>& plans;
     std::map<std::string, certificate_ending>& ends; ///< By origin, without those of a catalog.
     std::vector<crl_ending>& crl_ends;               ///< Those of clients' authorities.
-    std::shared_ptr<tls::ticket_secret const> const& tickets; ///< Set before the first plan.
+    planned_secrets const& tickets;                  ///< Set before the first plan.
     std::vector<tls_plan> const* before; ///< The configuration's that this one follows, or null.
 };
 

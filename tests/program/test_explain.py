@@ -110,7 +110,7 @@ def test_the_text(certs, config):
   versions     TLS 1.3, TLS 1.2
   alpn         none: alpn-protos is not set
   client cert  none is asked for
-  resumption   session tickets, whose keys change every 12 hours
+  resumption   session tickets for 43200 seconds; their secret is random, and lost at a restart
   upstream     [127.0.0.1]:8080
   it learns    192.0.2.1, by write-proxy-v2"""
     assert second.startswith("[127.0.0.1]:8444\n")

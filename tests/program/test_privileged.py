@@ -85,6 +85,15 @@ def test_a_key_and_a_configuration_that_only_root_may_read_are_read_again(serve,
     assert reload(server)["keys"] == "idle-timeout"
 
 
+def test_a_ticket_secret_that_only_root_may_read_is_read_again(serve, site):
+    secrets = site.keys / "tickets"
+    put(secrets, "0123456789abcdef" * 4)
+    site.write(f'ticket-secret = "{secrets}"')
+    server = serve()
+    put(secrets, "fedcba9876543210" * 4)
+    assert reload(server)["keys"] == "ticket-secret"
+
+
 def test_a_key_behind_links_as_certbot_makes_them(serve, site, certs):
     archive, live = site.place / "archive", site.place / "live"
     archive.mkdir(mode=0o700)

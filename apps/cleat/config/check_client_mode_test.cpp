@@ -125,6 +125,7 @@ TEST_CASE("a setting for clients' TLS is an error where no client speaks it")
     }
     for (std::string_view const line :
          {"pem-file = a", "pem-dir = \"/a\"", "alpn-protos = h2", "acme-challenges = \"/a\"",
+          "ticket-secret = a", "ticket-epoch = 600", "ticket-lifetime = 600",
           "client-verify = required", "client-verify-ca = ca", "certificate-compression = brotli",
           "sni-nomatch-abort = on", "tls-protos = TLSv1.3", "ecdh-curve = X25519"}) {
         std::string const found = complaint(block + frontend("") + std::string{line});

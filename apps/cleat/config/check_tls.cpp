@@ -3,10 +3,13 @@
 #include "config/route_settings.hpp"
 #include "config/tls_scope.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <set>
@@ -384,6 +387,21 @@ void check_clients(config const& c, tls_scopes const& scopes, std::vector<proble
     check_compression_has_effect(c, scopes, problems);
 }
 
+void check_ticket_times(config const& c, std::vector<problem>& problems)
+{
+    std::chrono::seconds const most = limits::ticket_epochs_max * *c.ticket_epoch;
+    if (*c.ticket_lifetime <= most)
+        return;
+    bool const is_epoch = c.ticket_lifetime.location.is_built_in();
+    refuse_setting(
+        problems, is_epoch ? c.ticket_epoch.location : c.ticket_lifetime.location,
+        is_epoch ? "ticket-epoch" : "ticket-lifetime",
+        fmt::format(
+            "a ticket would live {} seconds, which is more than {} epochs of {}",
+            c.ticket_lifetime->count(), limits::ticket_epochs_max, c.ticket_epoch->count()),
+        fmt::format("Make ticket-lifetime {} or less, or ticket-epoch longer.", most.count()));
+}
+
 // Two scopes have what a frontend's setting is mistaken for in both.
 void drop_repeats(std::vector<problem>& problems)
 {
@@ -398,8 +416,10 @@ void check_tls(config const& settings, std::vector<problem>& problems)
 {
     tls_scopes const scopes = tls_scopes_of(settings);
     std::vector<problem> found;
-    if (any_ends_tls(settings))
+    if (any_ends_tls(settings)) {
         check_clients(settings, scopes, found);
+        check_ticket_times(settings, found);
+    }
     if (any_ends_tls(settings) || *settings.client)
         check_suites_have_effect(settings, scopes, found);
     check_proxy_client_cert(settings, scopes, found);

@@ -63,6 +63,12 @@ struct ask_health
     bool is_ready = false; ///< Ask whether it accepts connections, not whether it works.
 };
 
+/// make_ticket_secret (`cleat ticket-secret new`): make a secret for the key ticket-secret.
+struct make_ticket_secret
+{
+    std::string file; ///< A new file for it. Empty: print it.
+};
+
 /// print_text: print the text and end with the exit code; to stdout where it is 0, else to stderr.
 struct print_text
 {
@@ -91,7 +97,7 @@ struct refused
 
 /// command is what the program does.
 using command = std::variant<
-    serve, check_only, report_certificates, explain_client, reload_running, ask_health, print_text,
-    show_version, show_metrics, refused>;
+    serve, check_only, report_certificates, explain_client, reload_running, ask_health,
+    make_ticket_secret, print_text, show_version, show_metrics, refused>;
 
 } // namespace cleat::app

@@ -7,6 +7,7 @@
 #include "config/start_flags.hpp"
 #include "inspect/check_command_line.hpp"
 #include "inspect/explain_command_line.hpp"
+#include "tickets/secret_command_line.hpp"
 
 #include <fmt/format.h>
 
@@ -102,6 +103,8 @@ command parse_command_line(std::span<char const* const> arguments, file_opener c
         return parse_check(program, arguments.subspan(2));
     if (arguments[1] == std::string_view{"explain"})
         return parse_explain(program, arguments.subspan(2));
+    if (arguments[1] == std::string_view{"ticket-secret"})
+        return parse_ticket_secret(program, arguments.subspan(2));
     if (std::optional<command> topic = requested_topic(program, arguments))
         return *std::move(topic);
 

@@ -449,6 +449,10 @@ struct config
     setting<bool> prefer_server_ciphers{false};
     setting<std::vector<compression>> certificate_compression; ///< The first is preferred.
     setting<std::vector<std::string>> alpn_protos; ///< The first is preferred. Empty: no ALPN.
+    setting<std::string> ticket_secret; ///< A file of secrets, the first seals. Empty: random.
+    setting<seconds> ticket_epoch{seconds{43'200}};
+    setting<seconds> ticket_lifetime{
+        seconds{43'200}}; ///< At most limits::ticket_epochs_max epochs.
     setting<app::client_verify> client_verify{app::client_verify::none};
     setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.
     /// Schemes of the CertificateRequest. Empty: the sound ones that the TLS library has.

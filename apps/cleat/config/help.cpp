@@ -84,7 +84,8 @@ std::string full_help(std::string_view program)
         "       {0} check [--json] [--all] [OPTIONS] [PEM...]\n"
         "       {0} explain --sni NAME [--alpn P] [--to FRONTEND] [OPTIONS] [PEM...]\n"
         "       {0} reload [PID | --pidfile FILE]\n"
-        "       {0} health [--ready] ADMIN\n\n"
+        "       {0} health [--ready] ADMIN\n"
+        "       {0} ticket-secret new [FILE]\n\n"
         "Each key of the configuration file is a flag with the same name. Flags come after the "
         "file:\n"
         "they replace its values, and add to what can be given several times.\n",
@@ -137,7 +138,7 @@ std::string help_text(std::string_view program)
 {
     std::string out = fmt::format(
         "Usage: {0} [OPTIONS] [PEM...]\n"
-        "       {0} check|explain|reload|health ...  each with a --help of its own\n\n"
+        "       {0} check|explain|reload|health|ticket-secret ...  each has a --help\n\n"
         "Takes TLS from clients and passes plaintext on to a backend. Listen on port 443,\n"
         "with the certificate of site.pem and a worker for each core:\n\n"
         "  {0} -f '[*]:443' -b '[127.0.0.1]:8080' -n auto site.pem\n\n"

@@ -7,6 +7,7 @@
 #include "inspect/check_command_line.hpp"
 #include "inspect/explain_command_line.hpp"
 #include "manual/manual.hpp"
+#include "tickets/secret_command_line.hpp"
 
 #include <fmt/format.h>
 
@@ -186,7 +187,8 @@ manual::page about_cleat()
             {program(), subcommand("check", printed_text(parse_check("cleat", words))),
              subcommand("explain", printed_text(parse_explain("cleat", words))),
              subcommand("reload", printed_text(parse_reload("cleat", words))),
-             subcommand("health", printed_text(parse_health("cleat", words)))},
+             subcommand("health", printed_text(parse_health("cleat", words))),
+             subcommand("ticket-secret", printed_text(parse_ticket_secret("cleat", words)))},
         .after_options = signals_section() + files_and_exit(),
         .see_also = {"cleat.conf(5)", "systemctl(1)"}};
 }

@@ -237,6 +237,15 @@ std::string admission_json(admission const* rules, std::string const& address)
     return json_string(why ? name_of(static_cast<error>(why.value())) : "allowed");
 }
 
+std::string resumption_text(frontend_explanation const& one)
+{
+    if (!one.has_tickets)
+        return "none";
+    return fmt::format(
+        "session tickets for {} seconds; their secret is {}", one.ticket_lifetime.count(),
+        one.ticket_file.empty() ? "random, and lost at a restart" : "in " + one.ticket_file);
+}
+
 void print_explanation(
     frontend_explanation const& one, explain_client const& request, snapshot const& configuration)
 {
@@ -276,12 +285,7 @@ void print_explanation(
                 fmt::join(request.alpn, ", "), fmt::join(one.protocols, ", ")));
     print_row("alpn", protocol_text(one, request.alpn));
     print_row("client cert", verification_text(one));
-    print_row(
-        "resumption", one.has_tickets
-                          ? fmt::format(
-                                "session tickets, whose keys change every {} hours",
-                                std::chrono::floor<std::chrono::hours>(one.rotation).count())
-                          : "none");
+    print_row("resumption", resumption_text(one));
     print_destination(one, request, configuration);
 }
 

@@ -197,7 +197,8 @@ frontend_explanation explain_frontend(
     if (settings != nullptr && (&speaks != &usual || settings->limit))
         made.settings = *settings;
     made.has_tickets = speaks.spec.tickets != nullptr;
-    made.rotation = speaks.spec.ticket_rotation;
+    made.ticket_lifetime = *configuration.settings.ticket_lifetime;
+    made.ticket_file = *configuration.settings.ticket_secret;
     return made;
 }
 

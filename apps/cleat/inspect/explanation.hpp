@@ -57,7 +57,8 @@ struct frontend_explanation
     std::string authorities;                   ///< Their file, where clients are verified.
     std::optional<std::size_t> client_rules{}; ///< Unset: each certificate that verifies is good.
     bool has_tickets = false;                  ///< Sessions resume.
-    std::chrono::seconds rotation{};           ///< Of the tickets' keys.
+    std::chrono::seconds ticket_lifetime{};
+    std::string ticket_file{}; ///< Empty: the secret is random.
 };
 
 /// explain_frontend decides as the handshake does: by certificate_choice and choose_protocol. The

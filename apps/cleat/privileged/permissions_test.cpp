@@ -104,6 +104,14 @@ TEST_CASE("a pem-dir gives its files, and its subfolders only where it is recurs
     }
 }
 
+TEST_CASE("the file of ticket-secret may be read, and no other in its folder")
+{
+    permissions const named = read("ticket-secret = \"keys/tickets\"");
+    CHECK(named.may_read("/start/keys/tickets"));
+    CHECK_FALSE(named.may_read("/start/keys/other"));
+    CHECK_FALSE(named.may_list("/start/keys"));
+}
+
 TEST_CASE("the files of client-verify-crl and client-allow-file may be read")
 {
     permissions const named = read(R"(

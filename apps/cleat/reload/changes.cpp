@@ -144,6 +144,12 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
     if (!is_listed && descriptions_of(before) != descriptions_of(after))
         found.keys.emplace_back("upstream");
 
+    // The file may be the same, with other secrets in it.
+    bool const is_secret_listed =
+        std::ranges::find(found.keys, "ticket-secret") != found.keys.end();
+    if (!is_secret_listed && before.tickets.all != after.tickets.all)
+        found.keys.emplace_back("ticket-secret");
+
     if (routes_of(before) != routes_of(after))
         found.keys.emplace_back("route");
 

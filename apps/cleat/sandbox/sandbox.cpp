@@ -150,6 +150,7 @@ public:
             add_read(location{"--config", 0, 0}, "config", wanted.file);
         add_read(wanted.pem_files);
         add_read(wanted.client_verify_ca.location, "client-verify-ca", *wanted.client_verify_ca);
+        add_read(wanted.ticket_secret.location, "ticket-secret", *wanted.ticket_secret);
         for (frontend_config const* const each : own_settings_of(wanted)) {
             add_read(each->pem_files);
             if (each->client_verify_ca)

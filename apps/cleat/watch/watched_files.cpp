@@ -140,6 +140,7 @@ watch_plan find_files(config const& settings)
     add(settings.file);
     add_pems(settings.pem_files);
     add(*settings.client_verify_ca);
+    add(*settings.ticket_secret);
     for (frontend_config const* const each : own_settings_of(settings)) {
         add_pems(each->pem_files);
         if (each->client_verify_ca)

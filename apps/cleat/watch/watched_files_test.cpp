@@ -102,6 +102,7 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     t.file("crls/ca.crl");
     settings.client_verify_crl.value = (t.root / "crls").string();
     settings.client_allow_file.value = (t.root / "rules/clients").string();
+    settings.ticket_secret.value = (t.root / "secrets/tickets").string();
     pem_file& pem = settings.pem_files.emplace_back();
     pem.cert.value = (t.root / "site.crt").string();
     pem.private_key.value = (t.root / "keys/site.key").string();
@@ -114,6 +115,7 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     CHECK(t.in(files, "lists") == names{"denied"});
     CHECK(files.at((t.root / "crls").string()).all);
     CHECK(t.in(files, "rules") == names{"clients"});
+    CHECK(t.in(files, "secrets") == names{"tickets"});
     CHECK(files.at((t.root / "dir").string()).all);
     CHECK(t.in(files, "dir") == names{"four.pem"});
     CHECK(t.in(files, "elsewhere") == names{"four.pem"});
