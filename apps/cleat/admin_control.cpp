@@ -353,6 +353,7 @@ void admin_control::publish()
         facts->soonest_crl_end = std::ranges::min(configuration.crl_ends, {}, end_of_crl).end.time;
     facts->reloads = reloads_;
     facts->ticket_rotation = ticket_rotation_of(configuration);
+    facts->ticket_secrets = configuration.tickets.all.size();
     facts->log = log_;
     facts->log_level = setting_of(workers_.present().log.present_level());
     facts->lines_lost_before = lines_lost_before_;

@@ -34,11 +34,22 @@ bool worker_counts::upstream_handshake(error_code why, tls::engine const& engine
 void worker_counts::established(tls::handshake_info const& agreed) noexcept
 {
     handshakes.add(kind_of(agreed));
+    count_ticket(agreed);
     ciphers.of(agreed.cipher).add();
     if (!agreed.group.empty())
         groups.of(agreed.group).add();
     if (!agreed.signature_scheme.empty())
         signature_schemes.of(agreed.signature_scheme).add();
+}
+
+void worker_counts::count_ticket(tls::handshake_info const& agreed) noexcept
+{
+    if (agreed.ticket.use == tls::ticket_use::unknown_key)
+        tickets_refused.add(ticket_refusal::unknown_key);
+    else if (agreed.ticket.use == tls::ticket_use::opened && !agreed.resumed)
+        tickets_refused.add(ticket_refusal::expired_or_other_scope);
+    else if (agreed.ticket.use == tls::ticket_use::opened)
+        tickets_used.add(static_cast<secret_place>(agreed.ticket.secret));
 }
 
 void worker_counts::failed(error_code why, int peer_alert, int own_alert) noexcept

@@ -9,6 +9,7 @@
 #include "named_counts.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/handshake_info.hpp>
 
@@ -47,6 +48,19 @@ enum class handshake_kind : std::uint8_t
     resumed_1_3,
 };
 inline constexpr std::size_t handshake_kind_count = 4;
+
+/// ticket_refusal is why the ticket that a client offered did not resume its session.
+enum class ticket_refusal : std::uint8_t
+{
+    unknown_key,
+    expired_or_other_scope, ///< The TLS library does not say which.
+};
+inline constexpr std::size_t ticket_refusal_count = 2;
+
+/// secret_place is that of a ticket secret: 0 is the one that seals.
+enum class secret_place : std::uint8_t
+{
+};
 
 /// failure_kind is why a handshake failed: an error of cleat's, whose number it then has, or one of
 /// the system's.
@@ -124,6 +138,8 @@ public:
     counters<traffic_count, traffic_count_size> traffic;
     counters<close_reason, close_reason_count> closed;
     counters<handshake_kind, handshake_kind_count> handshakes;
+    counters<secret_place, limits::ticket_secrets_max> tickets_used;
+    counters<ticket_refusal, ticket_refusal_count> tickets_refused;
     named_counts<24> ciphers;
     named_counts<24> groups;
     named_counts<24> signature_schemes;
@@ -151,6 +167,8 @@ public:
     std::atomic<bool> ended{false}; ///< The worker has ended.
 
 private:
+    void count_ticket(tls::handshake_info const& agreed) noexcept;
+
     clockid_t cpu_clock_{};
     bool has_cpu_clock_ = false;
 };

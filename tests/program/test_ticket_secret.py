@@ -243,6 +243,40 @@ def test_nothing_shows_a_secret(cleat, tmp_path, certs):
         assert secret[:16] not in seen
 
 
+@VERSIONS
+def test_metrics_say_which_secret_has_opened_a_ticket_and_why_one_was_refused(
+    cleat, machine, config, certs, version
+):
+    before, stranger = machine("before", OLD), machine("stranger", "01" * 32)
+    file = before.file.with_name("rotated")
+    replace(file, f"{NEW}\n{OLD}\n", 0o600)
+    text = f"""
+        pem-file = "{certs.ecdsa.pem}"
+        frontend = "[127.0.0.1]:0"
+        frontend = {{ host = "127.0.0.1" port = 0 ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384" }}
+        ticket-secret = "{file}"
+        admin = "[127.0.0.1]:0"
+    """
+    server = cleat("--config", config(text), pem=[], frontend=None)
+    usual, other = server.ports
+    tls = only(version)
+    _, old = visit(before.server.port, tls)
+    _, new = visit(usual, tls)
+    for port, session, is_resumed in [
+        (usual, old, True),
+        (usual, old, True),
+        (usual, new, True),
+        (usual, visit(stranger.server.port, tls)[1], False),
+        (other, new, False),
+    ]:
+        assert visit(port, tls, session)[0] == is_resumed
+    seen = admin_of(server).metrics()
+    assert seen.value("cleat_tickets_used_total", secret="1") == 1
+    assert seen.value("cleat_tickets_used_total", secret="2") == 2
+    assert seen.value("cleat_tickets_refused_total", reason="unknown-key") == 1
+    assert seen.value("cleat_tickets_refused_total", reason="expired-or-other-scope") == 1
+
+
 # The command.
 
 

@@ -75,6 +75,7 @@ struct admin_facts
     std::optional<std::chrono::sys_seconds> soonest_crl_end{}; ///< The first nextUpdate.
     reload_counts reloads;
     std::optional<std::chrono::seconds> ticket_rotation; ///< Unset: no tickets.
+    std::size_t ticket_secrets = 0;                      ///< How many open tickets.
     std::shared_ptr<log_sink const> log;
     int log_level = 0; ///< In force: the configuration's, or the one that a command has set.
     std::uint64_t lines_lost_before = 0;        ///< By logs before this one.

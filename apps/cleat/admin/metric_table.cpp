@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <ranges>
+#include <string>
 #include <utility>
 
 namespace cleat::app {
@@ -125,6 +126,24 @@ void add_handshakes(
         into.add(
             sum(from, member, static_cast<handshake_kind>(i)),
             {{"version", kinds[i].first}, {"resumption", kinds[i].second}});
+}
+
+void read_tickets_used(metric_sources const& from, metric_family& into)
+{
+    for (std::size_t i = 0; i < from.facts.ticket_secrets; ++i)
+        into.add(
+            sum(from, &worker_counts::tickets_used, static_cast<secret_place>(i)),
+            {{"secret", std::to_string(i + 1)}});
+}
+
+void read_tickets_refused(metric_sources const& from, metric_family& into)
+{
+    constexpr std::array<char const*, ticket_refusal_count> names{
+        "unknown-key", "expired-or-other-scope"};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        into.add(
+            sum(from, &worker_counts::tickets_refused, static_cast<ticket_refusal>(i)),
+            {{"reason", names[i]}});
 }
 
 void read_handshakes(metric_sources const& from, metric_family& into)
@@ -332,6 +351,15 @@ constexpr metric_row metric_rows[] = {
     {"cleat_handshakes", metric_type::counter, "",
      "Finished handshakes, by version and whether a session was resumed", "version, resumption",
      read_handshakes},
+    {"cleat_tickets_used", metric_type::counter, "",
+     "Session tickets that resumed a session, by the place of their secret in ticket-secret: 1 is "
+     "the one that seals",
+     "secret", read_tickets_used},
+    {"cleat_tickets_refused", metric_type::counter, "",
+     "Session tickets that resumed none, so that the handshake was a full one: of an unknown "
+     "secret "
+     "or epoch, or expired, or of another frontend or other settings",
+     "reason", read_tickets_refused},
     {"cleat_handshakes_by_cipher", metric_type::counter, "", "Finished handshakes, by cipher suite",
      "cipher",
      [](from_t from, into_t into) { add_by_name(from, into, &worker_counts::ciphers, "cipher"); }},

@@ -201,6 +201,31 @@ TEST_CASE("a fact that there is none of has no sample")
     CHECK(each.find("cleat_ticket_key_epoch").values[0].number == 2);
 }
 
+TEST_CASE("a ticket counts by the place of its secret, or by the reason for which it was refused")
+{
+    one_worker each;
+    each.facts.ticket_secrets = 2;
+    auto const count = [&](tls::client_ticket ticket, bool resumed) {
+        tls::handshake_info info = agreed("", resumed);
+        info.ticket = ticket;
+        each.counts->established(info);
+    };
+    count({}, false);
+    CHECK(each.value("cleat_tickets_used", "1") == 0);
+    CHECK(each.value("cleat_tickets_refused", "unknown-key") == 0);
+    count({tls::ticket_use::opened, 0}, true);
+    count({tls::ticket_use::opened, 1}, true);
+    count({tls::ticket_use::opened, 1}, true);
+    CHECK(each.value("cleat_tickets_used", "1") == 1);
+    CHECK(each.value("cleat_tickets_used", "2") == 2);
+    CHECK(each.find("cleat_tickets_used").values.size() == 2);
+    count({tls::ticket_use::opened, 0}, false);
+    CHECK(each.value("cleat_tickets_refused", "expired-or-other-scope") == 1);
+    count({tls::ticket_use::unknown_key}, false);
+    CHECK(each.value("cleat_tickets_refused", "unknown-key") == 1);
+    CHECK(each.value("cleat_tickets_used", "1") == 1);
+}
+
 TEST_CASE("the certificates that end first have metrics with their names, as many as are asked for")
 {
     one_worker each;

@@ -20,6 +20,7 @@
 #include <cleat/tls/session_keeper.hpp>
 #include <cleat/tls/span_bio.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
+#include <cleat/tls/ticket_watch.hpp>
 
 #include <algorithm>
 #include <new>
@@ -133,6 +134,7 @@ engine::engine(engine&& other) noexcept
     , request_{std::move(other.request_)}
     , fragment_max_{other.fragment_max_}
     , signing_scheme_{other.signing_scheme_}
+    , ticket_{other.ticket_}
     , established_{other.established_}
     , close_sent_{other.close_sent_}
     , holds_tickets_{other.holds_tickets_}
@@ -150,6 +152,7 @@ engine& engine::operator=(engine&& other) noexcept
         request_ = std::move(other.request_);
         fragment_max_ = other.fragment_max_;
         signing_scheme_ = other.signing_scheme_;
+        ticket_ = other.ticket_;
         established_ = other.established_;
         close_sent_ = other.close_sent_;
         holds_tickets_ = other.holds_tickets_;
@@ -227,6 +230,7 @@ step engine::handshake(wire& w) noexcept
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
     own_alert const sent;
+    ticket_watch const watch{ticket_};
     int value = backend::do_handshake(ssl_, signing_scheme_);
     if (value != 1 && early_)
         value = backend::continue_after_rejection(ssl_, value);
@@ -483,6 +487,7 @@ handshake_info engine::info() const noexcept
     SSL_get0_alpn_selected(ssl_, &alpn, &alpn_size);
     found.alpn = {reinterpret_cast<char const*>(alpn), alpn_size};
     found.resumed = SSL_session_reused(ssl_) != 0;
+    found.ticket = ticket_;
     found.peer_certificate = backend::has_peer_certificate(ssl_);
     if (early_)
         found.early =

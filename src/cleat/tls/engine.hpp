@@ -248,6 +248,7 @@ private:
     std::unique_ptr<certificate_request> request_; // Only where certificates are in a store.
     std::uint16_t fragment_max_ = limits::plaintext_record_max; // Of our records.
     std::uint16_t signing_scheme_ = 0; // A server's own scheme: see backend::do_handshake.
+    client_ticket ticket_;             // That a server has looked up.
     bool established_ = false;
     bool close_sent_ = false;
     bool holds_tickets_ = false;

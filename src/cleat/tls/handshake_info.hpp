@@ -16,6 +16,23 @@ enum class early_data : std::uint8_t
     accepted
 };
 
+/// ticket_use is what a server did with the session ticket that its client offered.
+enum class ticket_use : std::uint8_t
+{
+    none,        ///< The client offered none.
+    unknown_key, ///< Sealed with another secret, or in an epoch whose keys are gone or not made
+                 ///< yet.
+    opened,      ///< Unless the session was then resumed, it had expired, or was of another scope.
+};
+
+/// client_ticket is the ticket that a client offered.
+struct client_ticket
+{
+    ticket_use use = ticket_use::none;
+    std::uint8_t secret =
+        0; ///< Which opened it: 0 is context_spec::tickets, then the accepted ones.
+};
+
 /// handshake_info is valid once the handshake is done. The views live as long as the engine.
 struct handshake_info
 {
@@ -29,6 +46,7 @@ struct handshake_info
         server_name; ///< SNI as the client sent it; empty if it sent none (RFC 6066, section 3).
     std::string_view alpn; ///< The protocol agreed on; empty if none (RFC 7301).
     bool resumed = false;  ///< The handshake resumed a session.
+    client_ticket ticket;  ///< A server's only.
     bool peer_certificate =
         false; ///< The peer sent a certificate, in this or the resumed handshake.
     early_data early = early_data::not_offered; ///< For the bytes of engine::write_early.

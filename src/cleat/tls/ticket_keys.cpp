@@ -2,6 +2,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/ticket_keys.hpp>
+#include <cleat/tls/ticket_watch.hpp>
 
 #include <openssl/crypto.h>
 
@@ -77,9 +78,14 @@ ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) no
     // Names are sent in the clear: the comparison need not be constant in time.
     if (!refresh())
         return {};
-    for (std::size_t i = 0; i < keys_.size(); ++i)
-        if (std::ranges::equal(name, keys_[i].name))
-            return {&keys_[i], i > this_epoch, i / epochs_};
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+        if (!std::ranges::equal(name, keys_[i].name))
+            continue;
+        std::size_t const secret = i / epochs_;
+        note_ticket({ticket_use::opened, static_cast<std::uint8_t>(secret)});
+        return {&keys_[i], i > this_epoch, secret};
+    }
+    note_ticket({ticket_use::unknown_key});
     return {};
 }
 

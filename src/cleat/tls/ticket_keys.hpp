@@ -80,7 +80,8 @@ public:
     /// next call.
     [[nodiscard]] key const* current() noexcept;
 
-    /// find is the key that a ticket with this name was sealed with. Valid until the next call.
+    /// find is the key that a ticket with this name was sealed with, and notes for this thread's
+    /// ticket_watch whether there is one. Valid until the next call.
     [[nodiscard]] opened find(std::span<std::uint8_t const, 16> name) noexcept;
 
     /// wipe forgets the keys, as the destructor does. The next use derives them again.
