@@ -390,16 +390,18 @@ void check_clients(config const& c, tls_scopes const& scopes, std::vector<proble
 void check_ticket_times(config const& c, std::vector<problem>& problems)
 {
     std::chrono::seconds const most = limits::ticket_epochs_max * *c.ticket_epoch;
-    if (*c.ticket_lifetime <= most)
+    if (*c.ticket_lifetime >= *c.ticket_epoch && *c.ticket_lifetime <= most)
         return;
     bool const is_epoch = c.ticket_lifetime.location.is_built_in();
     refuse_setting(
         problems, is_epoch ? c.ticket_epoch.location : c.ticket_lifetime.location,
         is_epoch ? "ticket-epoch" : "ticket-lifetime",
         fmt::format(
-            "a ticket would live {} seconds, which is more than {} epochs of {}",
+            "a ticket would live {} seconds, which is not between 1 and {} epochs of {}",
             c.ticket_lifetime->count(), limits::ticket_epochs_max, c.ticket_epoch->count()),
-        fmt::format("Make ticket-lifetime {} or less, or ticket-epoch longer.", most.count()));
+        fmt::format(
+            "With this ticket-epoch, ticket-lifetime is from {} to {}.", c.ticket_epoch->count(),
+            most.count()));
 }
 
 // Two scopes have what a frontend's setting is mistaken for in both.

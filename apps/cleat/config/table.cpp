@@ -1329,10 +1329,10 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "SECS",
-     .help = "How long a client can resume a session with its ticket: at most 48 times the "
+     .help = "How long a client can resume a session with its ticket: from 1 to 48 times the "
              "ticket-epoch.",
      .note = "New.",
-     .lowest = 1,
+     .lowest = 60,
      .highest = 7 * day,
      .set_global = store<&config::ticket_lifetime>,
      .show = shown<&config::ticket_lifetime>},

@@ -66,8 +66,10 @@ void check_tickets(context_spec const& spec)
     if (spec.ticket_rotation < std::chrono::seconds{1})
         throw spec_error{"ticket keys cannot rotate more often than once in a second"};
     ticket_times const times = ticket_times_of(spec);
-    if (times.lifetime < std::chrono::seconds{1})
-        throw spec_error{"a session ticket lives a second at least"};
+    if (times.lifetime < times.rotation) // See ticket_keys.
+        throw spec_error{fmt::format(
+            "a session ticket lives {} seconds, which is less than an epoch of {}",
+            times.lifetime.count(), times.rotation.count())};
     if (times.lifetime > limits::ticket_epochs_max * times.rotation)
         throw spec_error{fmt::format(
             "a session ticket lives {} seconds, which is more than {} epochs of {}",

@@ -188,7 +188,8 @@ struct context_spec
     /// How long a ticket key seals. Keys of one rotation more than ticket_lifetime asks for, before
     /// and after the present one, are accepted: the clocks of servers may differ by so much.
     std::chrono::seconds ticket_rotation = std::chrono::hours{12};
-    /// How long a session resumes, up to seven days. Unset: ticket_rotation.
+    /// How long a session resumes: a rotation at least, and up to seven days. A session that has
+    /// resumed may do so again up to a rotation longer. Unset: ticket_rotation.
     std::optional<std::chrono::seconds> ticket_lifetime;
     /// A session resumes only under a spec with the same text (RFC 8446, section 4.6.1; without
     /// this, nginx had CVE-2025-23419). Give listeners with different rules different texts.

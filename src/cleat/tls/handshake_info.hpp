@@ -29,8 +29,11 @@ enum class ticket_use : std::uint8_t
 struct client_ticket
 {
     ticket_use use = ticket_use::none;
-    std::uint8_t secret =
-        0; ///< Which opened it: 0 is context_spec::tickets, then the accepted ones.
+    /// Which opened it: 0 is context_spec::tickets, and then come the accepted ones.
+    std::uint8_t secret = 0;
+    /// Seconds since 1970: its session was made by then, on a host whose clock may be ahead of this
+    /// one's. 0: this clock is past that.
+    std::int64_t made_by = 0;
 };
 
 /// handshake_info is valid once the handshake is done. The views live as long as the engine.

@@ -17,7 +17,9 @@ namespace {
 // Part of every derivation: the same secret gives other keys for another purpose.
 constexpr std::string_view purpose = "cleat session ticket key 1";
 
-constexpr std::size_t this_epoch = 1; // Behind the next one.
+// Places among the keys of a secret.
+constexpr std::size_t next_epoch = 0;
+constexpr std::size_t this_epoch = 1;
 
 // Those in which a ticket that still lives can have been sealed, by a host whose clock is an epoch
 // behind this one's.
@@ -70,7 +72,11 @@ void ticket_keys::wipe() noexcept
 
 ticket_keys::key const* ticket_keys::current() noexcept
 {
-    return refresh() ? &keys_[this_epoch] : nullptr;
+    if (!refresh())
+        return nullptr;
+    client_ticket const* const offered = noted_ticket();
+    bool const is_next = offered != nullptr && offered->made_by > last_second(epoch_);
+    return &keys_[is_next ? next_epoch : this_epoch];
 }
 
 ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) noexcept
@@ -82,11 +88,19 @@ ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) no
         if (!std::ranges::equal(name, keys_[i].name))
             continue;
         std::size_t const secret = i / epochs_;
-        note_ticket({ticket_use::opened, static_cast<std::uint8_t>(secret)});
+        std::size_t const place = i % epochs_;
+        std::int64_t const made_by =
+            place > this_epoch ? 0 : last_second(place == next_epoch ? epoch_ + 1 : epoch_);
+        note_ticket({ticket_use::opened, static_cast<std::uint8_t>(secret), made_by});
         return {&keys_[i], i > this_epoch, secret};
     }
     note_ticket({ticket_use::unknown_key});
     return {};
+}
+
+std::int64_t ticket_keys::last_second(std::int64_t epoch) const noexcept
+{
+    return (epoch + 1) * rotation_.count() - 1;
 }
 
 bool ticket_keys::refresh() noexcept

@@ -42,6 +42,11 @@ struct ticket_times
 /// A ticket of a later epoch is refused: its host's clock is wrong. How long exactly a ticket
 /// lives is in the session inside, and the TLS library's to check.
 ///
+/// A TLS library may refuse a session that begins after its clock, and the host that sealed a
+/// ticket may be ahead. So the session of a ticket counts as made by the end of the ticket's epoch
+/// (client_ticket::made_by), where that is not over yet; a ticket that replaces it is sealed in the
+/// same epoch, for the same reason. Sessions then live up to an epoch longer.
+///
 /// Each context has its own ticket_keys: there is no lock, and no timer, since each use reads the
 /// clock. The keys are derived when an epoch begins. The destructor wipes them.
 class ticket_keys
@@ -76,8 +81,9 @@ public:
     ticket_keys(ticket_keys const&) = delete;
     ticket_keys& operator=(ticket_keys const&) = delete;
 
-    /// current is the key to seal with; null when the library cannot derive it. Valid until the
-    /// next call.
+    /// current is the key to seal with; null when the library cannot derive it. It is the next
+    /// epoch's for a client whose ticket, in this thread's ticket_watch, was of that. Valid until
+    /// the next call.
     [[nodiscard]] key const* current() noexcept;
 
     /// find is the key that a ticket with this name was sealed with, and notes for this thread's
@@ -91,6 +97,7 @@ public:
 
 private:
     bool refresh() noexcept;
+    [[nodiscard]] std::int64_t last_second(std::int64_t epoch) const noexcept;
     bool derive(ticket_secret const& secret, std::int64_t epoch, key& derived) const noexcept;
 
     backend::library_state const& library_;

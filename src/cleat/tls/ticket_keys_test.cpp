@@ -1,6 +1,7 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 #include <cleat/tls/ticket_secret.hpp>
+#include <cleat/tls/ticket_watch.hpp>
 #include <cleat/tls/wiped_ticket_secret.hpp>
 
 #include <doctest/doctest.h>
@@ -88,6 +89,34 @@ TEST_CASE_FIXTURE(
             CHECK(!opens_at(lifetime + 1800s));
         }
     }
+}
+
+TEST_CASE_FIXTURE(
+    ticket_keys_fixture, "a ticket of the next epoch is replaced by one of that epoch")
+{
+    ticket_keys::key const present = *keys.current();
+    test_time += 600s;
+    ticket_keys::key const next = *keys.current();
+    test_time -= 600s;
+    client_ticket seen;
+    {
+        ticket_watch const watch{seen};
+        CHECK(keys.find(next.name).sealing_key != nullptr);
+        CHECK(seen.made_by == 1'700'000'400 + 1199);
+        CHECK(keys.current()->name == next.name);
+        CHECK(keys.find(present.name).sealing_key != nullptr);
+        CHECK(seen.made_by == 1'700'000'400 + 599);
+        CHECK(keys.current()->name == present.name);
+    }
+    CHECK(keys.current()->name == present.name);
+    test_time += 600s;
+    ticket_watch const watch{seen};
+    CHECK(keys.find(present.name).sealing_key != nullptr);
+    CHECK(seen.use == ticket_use::opened);
+    CHECK(seen.made_by == 0);
+    CHECK(keys.current()->name == next.name);
+    CHECK(keys.find(std::array<std::uint8_t, 16>{}).sealing_key == nullptr);
+    CHECK(seen.use == ticket_use::unknown_key);
 }
 
 TEST_CASE_FIXTURE(

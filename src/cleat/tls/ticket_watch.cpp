@@ -26,4 +26,9 @@ void note_ticket(client_ticket const& seen) noexcept
         *ticket_of_call = seen;
 }
 
+client_ticket const* noted_ticket() noexcept
+{
+    return ticket_of_call;
+}
+
 } // namespace cleat::tls

@@ -12,6 +12,8 @@ namespace cleat::tls {
 std::size_t allow_early_data(context const& server, bool allowed)
 {
     SSL_CTX_set_early_data_enabled(server.native_handle(), allowed ? 1 : 0);
+    // Early data of a ticket whose age is not the client's is rejected: see client_ticket::made_by.
+    SSL_CTX_set_current_time_cb(server.native_handle(), nullptr);
     return 14336; // The library's limit, which has no setter.
 }
 

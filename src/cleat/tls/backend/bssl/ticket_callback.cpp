@@ -3,6 +3,7 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/ticket_keys.hpp>
+#include <cleat/tls/ticket_watch.hpp>
 
 #include <openssl/cipher.h>
 #include <openssl/digest.h>
@@ -10,6 +11,10 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <ctime>
+
+#include <sys/time.h>
 
 namespace cleat::tls::backend {
 namespace {
@@ -52,10 +57,20 @@ int on_ticket(
     return found.renew ? 2 : 1;
 }
 
+// The library refuses a session that begins after its clock, as one may that a host has made whose
+// clock is ahead: see ticket_keys.
+void on_time(SSL const*, timeval* now) noexcept
+{
+    client_ticket const* const offered = noted_ticket();
+    std::int64_t const made_by = offered == nullptr ? 0 : offered->made_by;
+    *now = {std::max<std::int64_t>(std::time(nullptr), made_by), 0};
+}
+
 } // namespace
 
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
 {
+    SSL_CTX_set_current_time_cb(ctx, on_time);
     SSL_CTX_set_ex_data(ctx, keys_index(), keys);
     SSL_CTX_set_tlsext_ticket_key_cb(ctx, on_ticket);
 }
