@@ -24,6 +24,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         "gate",
         "export",
         "report",
+        "wire",
         "probe",
         "compare",
         "commands",
