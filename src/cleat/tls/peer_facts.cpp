@@ -219,6 +219,15 @@ std::chrono::seconds kept_for(session const& received) noexcept
     return std::chrono::seconds{SSL_SESSION_get_timeout(received.native_handle())};
 }
 
+std::string ticket_of(session const& received)
+{
+    unsigned char const* ticket = nullptr;
+    std::size_t size = 0;
+    if (received)
+        SSL_SESSION_get0_ticket(received.native_handle(), &ticket, &size);
+    return ticket == nullptr ? std::string{} : std::string{ticket, ticket + size};
+}
+
 session copy_of(session const& original)
 {
     // Encoded and decoded: the libraries' own functions for a copy have different rules.

@@ -58,6 +58,9 @@ struct trust
 /// for two days at most. Zero for a session ID and for no session.
 [[nodiscard]] std::chrono::seconds kept_for(session const& received) noexcept;
 
+/// ticket_of is the ticket in a session, as it was sent; empty for a session ID and for no session.
+[[nodiscard]] std::string ticket_of(session const& received);
+
 /// copy_of is a copy that can still be offered when the original has been offered already: OpenSSL
 /// offers a TLS 1.3 session only once. Empty for no session, and where the library fails.
 [[nodiscard]] session copy_of(session const& original);

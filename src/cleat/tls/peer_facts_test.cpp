@@ -179,6 +179,7 @@ TEST_CASE("a ticket has its server's lifetime, and copies of it can each be offe
         REQUIRE(given.size() == 1);
         CHECK(kept_for(given.front()) <= std::chrono::hours{1});
         CHECK(kept_for(given.front()) > std::chrono::minutes{59});
+        CHECK(ticket_of(given.front()).size() > 32);
 
         // OpenSSL offers the same session only once.
         for (int i = 0; i < 2; ++i) {
@@ -192,6 +193,7 @@ TEST_CASE("a ticket has its server's lifetime, and copies of it can each be offe
     }
     CHECK(!copy_of(session{}));
     CHECK(kept_for(session{}).count() == 0);
+    CHECK(ticket_of(session{}).empty());
 }
 
 TEST_CASE("every offerable suite and group makes a context")
