@@ -19,6 +19,7 @@ from certificates import CertificateMaker
 from deadlines import DEADLINE, SANITIZED
 from load_results import Facts, write
 from origins import Handler, Origin
+from probed import s_servers
 from program import Cleat
 
 
@@ -126,6 +127,13 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.fixture(scope="session")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> CertificateMaker:
     return CertificateMaker(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture
+def s_server(certs: CertificateMaker) -> Iterator[Callable[..., int]]:
+    """s_server starts `openssl s_server` on a free port, and returns that."""
+    with s_servers(certs) as start:
+        yield start
 
 
 @pytest.fixture(scope="module")

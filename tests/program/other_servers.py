@@ -71,11 +71,14 @@ def s_server(certificate: Certificate) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def nginx(folder: Path, certificate: Certificate, clients: Path | None = None) -> Iterator[tuple]:
+def nginx(
+    folder: Path, certificate: Certificate, clients: Path | None = None, lines: str = ""
+) -> Iterator[tuple]:
     """nginx answers HTTP with what it knows of the connection, and asks for a certificate where it
-    has authorities of clients. It gives its port, and one for connections with a PROXY header."""
+    has authorities of clients; `lines` are more of its configuration. It gives its port, and one
+    for connections with a PROXY header."""
     port, proxied = free_port(), free_port()
-    lines = f"ssl_client_certificate {clients}; ssl_verify_client optional;" if clients else ""
+    lines += f"ssl_client_certificate {clients}; ssl_verify_client optional;" if clients else ""
     path = folder / "nginx.conf"
     path.write_text(
         NGINX.format(

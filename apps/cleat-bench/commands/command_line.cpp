@@ -203,6 +203,12 @@ void add_probe(CLI::App& app, probe_request& request)
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
     app.add_option("--json", request.json, "write all findings to this file");
+    app.add_option(
+        "--fleet", request.fleet,
+        "hosts that should resume the target's sessions; each with all its addresses");
+    app.add_option(
+        "--warn-days", request.warn_days,
+        "a certificate with fewer days left is weak; otherwise by its lifetime");
     app.add_flag("--strict", request.strict, "exit code 1 where anything is weak");
     app.footer(probe_epilogue);
 }

@@ -21,9 +21,13 @@ std::string counted(std::size_t count, std::string_view what)
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string_view name_of(tls::protocol_version v) noexcept
+std::vector<std::string> old_versions(probe_report const& report)
 {
-    return v == tls::protocol_version::tls_1_3 ? "TLS 1.3" : "TLS 1.2";
+    std::vector<std::string> names;
+    for (probed_version const& each : report.versions)
+        if (each.version < wire::version::tls_1_2)
+            names.emplace_back(wire::name_of(each.version));
+    return names;
 }
 
 long days_left(probe_report const& report, tls::shown_certificate const& c)

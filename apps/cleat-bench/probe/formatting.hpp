@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "probe/probe.hpp"
+#include "probe/probe_report.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -20,7 +20,8 @@ using days = std::chrono::duration<long, std::ratio<86400>>;
     std::vector<std::string> const& names, std::string_view none = "none");
 /// counted is "1 ticket", "2 tickets".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view what);
-[[nodiscard]] std::string_view name_of(tls::protocol_version v) noexcept;
+/// old_versions are the names of the accepted versions that must not be used (RFC 8996, RFC 7568).
+[[nodiscard]] std::vector<std::string> old_versions(probe_report const& report);
 /// days_left counts from the probe, and is negative after the certificate has expired.
 [[nodiscard]] long days_left(probe_report const& report, tls::shown_certificate const& c);
 /// date is "2026-11-21".

@@ -10,7 +10,7 @@
 namespace cleat::bench {
 namespace {
 
-constexpr int probe_version = 1;
+constexpr int probe_version = 2;
 
 std::string_view reaction_name(sni_reaction::kind k) noexcept
 {
@@ -61,10 +61,60 @@ json::object probe_json(probed_certificate const& each, probe_report const& repo
         {"self_signed", c.self_issued},
         {"sha256", c.fingerprint},
         {"chain_length", each.chain_length},
+        {"chain_in_order", each.in_order},
+        {"root_sent", each.has_root},
         {"verified", each.trust.verified},
         {"reason", each.trust.reason},
         {"chain_incomplete", each.trust.incomplete},
         {"name_matches", each.trust.name_matches}};
+}
+
+json::array probe_json(std::vector<probed_answer> const& answers)
+{
+    json::array made;
+    for (probed_answer const& each : answers)
+        made.push_back(json::object{
+            {"name", each.name},
+            {"yes", each.yes ? json::value(*each.yes) : json::value(nullptr)},
+            {"detail", each.detail}});
+    return made;
+}
+
+json::array probe_json(std::vector<probed_member> const& fleet)
+{
+    json::array made;
+    for (probed_member const& each : fleet)
+        made.push_back(json::object{
+            {"host", each.host},
+            {"address", each.address},
+            {"error", each.error.empty() ? json::value(nullptr) : json::value(each.error)},
+            {"ways", probe_json(each.ways)}});
+    return made;
+}
+
+// The registry's facts of each suite.
+json::array probe_json(probed_version const& version)
+{
+    json::array made;
+    for (std::string const& name : version.suites) {
+        wire::cipher_suite const* const suite = wire::find_suite(name);
+        if (suite == nullptr)
+            continue;
+        wire::suite_traits const traits = wire::traits_of(*suite);
+        made.push_back(json::object{
+            {"name", name},
+            {"iana", suite->iana},
+            {"number", suite->number},
+            {"null", traits.null_encryption},
+            {"anonymous", traits.anonymous},
+            {"export", traits.export_grade},
+            {"forward_secret", traits.forward_secret},
+            {"aead", traits.aead},
+            {"cbc", traits.cbc},
+            {"rc4", traits.rc4},
+            {"block_64", traits.block_64}});
+    }
+    return made;
 }
 
 json::value probe_json(std::optional<std::chrono::nanoseconds> t)
@@ -88,6 +138,7 @@ json::object to_json(probe_report const& report)
         versions.push_back(json::object{
             {"version", name_of(each.version)},
             {"suites", in_json(each.suites)},
+            {"registered", probe_json(each)},
             {"order", each.order == chooser::server   ? "server"
                       : each.order == chooser::client ? "client"
                                                       : "unknown"}});
@@ -104,12 +155,16 @@ json::object to_json(probe_report const& report)
         {"group", report.group},
         {"signature_scheme", report.signature_scheme}};
     found["versions"] = std::move(versions);
-    found["old_versions"] = in_json(report.old_versions);
+    found["old_versions"] = in_json(old_versions(report));
     found["groups"] = in_json(report.groups);
     found["other_groups"] = in_json(report.other_groups);
     found["post_quantum"] =
         report.post_quantum ? json::value(*report.post_quantum) : json::value(nullptr);
     found["alpn"] = in_json(report.alpn);
+    found["features"] = probe_json(report.features);
+    found["vulnerabilities"] = probe_json(report.vulnerabilities);
+    found["tolerance"] = probe_json(report.tolerance);
+    found["not_tried"] = probe_json(report.not_tried());
     found["certificates"] = std::move(certificates);
     found["without_sni"] = probe_json(report.without_sni);
     found["unknown_sni"] = probe_json(report.unknown_sni);
@@ -118,6 +173,7 @@ json::object to_json(probe_report const& report)
         {"tls_1_3_tickets", probe_json(report.recent_tickets)},
         {"tls_1_2_tickets", probe_json(report.old_tickets)},
         {"tls_1_2_session_ids", probe_json(report.session_ids)}};
+    found["fleet"] = probe_json(report.fleet);
     found["median_ns"] = json::object{
         {"tcp", probe_json(report.tcp)},
         {"tls_full", probe_json(report.tls_full)},

@@ -3,9 +3,15 @@
 
 #include "generate/outcome.hpp"
 #include "generate/target.hpp"
+#include "probe/attacks.hpp"
+#include "probe/chain.hpp"
 #include "probe/failure.hpp"
-#include "probe/old_hello.hpp"
+#include "probe/features.hpp"
+#include "probe/fleet.hpp"
+#include "probe/offers.hpp"
 #include "probe/probe.hpp"
+#include "probe/raw_client.hpp"
+#include "probe/tolerance.hpp"
 #include "probe/visit.hpp"
 
 #include <cleat/tls/alert.hpp>
@@ -16,6 +22,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -26,7 +33,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-using version = tls::protocol_version;
+using library_version = tls::protocol_version;
 
 // After so many failed connections the probe ends: the server may be limiting us.
 constexpr unsigned failures_max = 3;
@@ -62,10 +69,12 @@ public:
         probe_report& report)
         : options_{options}
         , report_{report}
+        , port_{port}
         , name_{options.server_name.empty() ? server_name_of(host) : options.server_name}
         , request_{fmt::format(
               "GET / HTTP/1.1\r\nHost: {}\r\nUser-Agent: cleat-bench\r\nConnection: close\r\n\r\n",
               host_field(name_, port))}
+        , raw_{address_, is_address(name_) ? std::string{} : name_, options.timeout}
     {
     }
 
@@ -73,20 +82,17 @@ public:
     {
         if (!find_address(addresses))
             return;
-        find_versions();
-        find_old_versions();
-        for (probed_version& each : report_.versions)
-            find_suites(each);
         find_groups();
-        find_alpn();
-        find_certificates();
-        find_names();
-        find_resumption();
-        find_times();
-        if (failures_ > 0)
-            report_.incomplete = fmt::format(
-                "{} of the connections failed ({}){}", failures_, failure_kind_,
-                failures_ < failures_max ? "" : ", and the rest was left out");
+        if (library_works_) {
+            find_alpn();
+            find_certificates();
+            find_names();
+            find_resumption();
+            find_members();
+            find_times();
+        }
+        find_answers();
+        say_what_is_incomplete();
     }
 
 private:
@@ -100,7 +106,8 @@ private:
     }
 
     // A client that accepts anything, in one version or in all.
-    [[nodiscard]] tls::context_spec permissive_client(std::optional<version> only = {}) const
+    [[nodiscard]] tls::context_spec permissive_client(
+        std::optional<library_version> only = {}) const
     {
         tls::context_spec spec = default_client();
         spec.ciphers = colon_list(suites_1_2_);
@@ -138,11 +145,11 @@ private:
 
     bool find_address(std::vector<net::address> const& addresses);
     void find_versions();
-    void find_old_versions();
-    void find_suites(probed_version& offered);
-    chooser find_order(probed_version const& offered);
+    void add_agreed_version();
+    void prefer_the_first();
     void find_groups();
-    [[nodiscard]] bool accepts_group(std::string const& group, version tls_version);
+    void find_answers();
+    void say_what_is_incomplete();
     void find_alpn();
     void find_certificates();
     void add_certificate(tls::context_spec const& spec);
@@ -151,17 +158,23 @@ private:
     void find_resumption();
     probed_resumption resume(tls::context_spec const& spec, bool by_ticket);
     bool accepts_used_ticket(tls::context const& context);
+    void find_members();
     void find_times();
 
     probe_options const& options_;
     probe_report& report_;
+    std::string const& port_;
     std::string name_;
     std::string request_;
     net::address address_;
-    std::vector<std::string> suites_1_2_ = tls::offerable_suites(version::tls_1_2);
-    std::vector<std::string> suites_1_3_ = tls::offerable_suites(version::tls_1_3);
+    std::vector<std::string> suites_1_2_ = tls::offerable_suites(library_version::tls_1_2);
     std::vector<std::string> groups_ = tls::offerable_groups();
+    raw_client raw_;
+    accepted_versions accepted_;
     bool default_client_works_ = true;
+    std::string old_ticket_; // Of TLS 1.2.
+    bool early_data_ = false;
+    bool library_works_ = true; // It shares a version and a suite with the server.
     std::vector<nanoseconds> resumed_;
     unsigned failures_ = 0;
     std::string failure_kind_;
@@ -173,7 +186,7 @@ bool prober::find_address(std::vector<net::address> const& addresses)
     visit result;
     std::span<net::address const> rest{addresses};
     for (tls::context_spec const& spec :
-         {default_client(), permissive_client(), permissive_client(version::tls_1_2)}) {
+         {default_client(), permissive_client(), permissive_client(library_version::tls_1_2)}) {
         for (; !rest.empty(); rest = rest.subspan(1)) {
             address_ = rest.front();
             result = connect(spec);
@@ -187,6 +200,14 @@ bool prober::find_address(std::vector<net::address> const& addresses)
         default_client_works_ = false; // The next client is less demanding.
     }
     report_.address = net::to_string(address_);
+    bool const speaks_tls = result.error != error::not_tls && result.error != error::http_request;
+    if (result.established || (result.refused() && speaks_tls))
+        find_versions();
+    if (!result.established && !report_.versions.empty()) {
+        library_works_ = false;
+        prefer_the_first();
+        return true;
+    }
     if (!result.established) {
         if (result.failure.connected && result.failure.first_bytes.empty() &&
             result.failure.alert < 0)
@@ -199,115 +220,91 @@ bool prober::find_address(std::vector<net::address> const& addresses)
     report_.suite = result.suite;
     report_.group = result.group;
     report_.signature_scheme = result.scheme;
+    add_agreed_version();
     return true;
+}
+
+// A server that leaves raw hellos unanswered has at least what the library got.
+void prober::add_agreed_version()
+{
+    auto const agreed =
+        report_.version == "TLSv1.3" ? wire::version::tls_1_3 : wire::version::tls_1_2;
+    if (report_.find_version(agreed) != nullptr)
+        return;
+    auto const place = std::ranges::find_if(
+        report_.versions, [&](probed_version const& each) { return each.version < agreed; });
+    report_.versions.insert(place, {agreed, {report_.suite}, chooser::unknown});
 }
 
 void prober::find_versions()
 {
-    for (version const each : {version::tls_1_3, version::tls_1_2}) {
-        bool const known = report_.version == (each == version::tls_1_3 ? "TLSv1.3" : "TLSv1.2");
-        if (known || connect(permissive_client(each)).established)
-            report_.versions.push_back({.version = each, .suites = {}, .order = chooser::unknown});
+    for (wire::version const each : wire::versions) {
+        accepted_version found{each, accepted_suites(raw_, each)};
+        if (found.suites.empty())
+            continue;
+        probed_version shown{each, {}, order_of(raw_, each, found.suites)};
+        for (std::uint16_t const number : found.suites)
+            shown.suites.emplace_back(wire::find_suite(number)->name());
+        report_.versions.push_back(std::move(shown));
+        accepted_.push_back(std::move(found));
     }
 }
 
-// No library of ours supports these versions, so the ServerHello has to be enough.
-void prober::find_old_versions()
+// The library cannot connect, so its view of what is preferred is not known.
+void prober::prefer_the_first()
 {
-    std::string const name = is_address(name_) ? std::string{} : name_;
-    for (old_version const each : old_versions) {
-        if (failures_ >= failures_max)
-            return;
-        std::string const answer = first_answer(
-            address_, old_hello(each, name), chosen_version_size,
-            std::min(options_.timeout, options_.ticket_wait));
-        if (chosen_version(answer) == static_cast<std::uint16_t>(each))
-            report_.old_versions.emplace_back(name_of(each));
-    }
-}
-
-// Offers all suites; the chosen one is accepted, and is not offered again. A refusal by the server
-// ends this. A failure on our side does not: then each of the rest is offered alone.
-void prober::find_suites(probed_version& offered)
-{
-    bool const recent = offered.version == version::tls_1_3;
-    auto const spec_for = [&](std::vector<std::string> const& suites) {
-        tls::context_spec spec = permissive_client(offered.version);
-        (recent ? spec.ciphersuites : spec.ciphers) = colon_list(suites);
-        return spec;
-    };
-    std::vector<std::string> rest = recent ? suites_1_3_ : suites_1_2_;
-    while (!rest.empty()) {
-        visit const result = connect(spec_for(rest));
-        if (!result.established) {
-            bool const by_server =
-                result.failure.alert >= 0 || result.failure.kind == "closed early";
-            if (result.refused() && !by_server)
-                for (std::string const& each : rest)
-                    if (connect(spec_for({each})).established)
-                        offered.suites.push_back(each);
-            break;
-        }
-        if (std::erase(rest, result.suite) == 0)
-            break; // The server chose a suite that was not offered, and the library accepted it.
-        offered.suites.push_back(result.suite);
-    }
-    offered.order = find_order(offered);
-}
-
-// Offers two suites in both orders: if the client's order decides, the choice changes. Not with
-// ChaCha20, which servers prefer for clients without AES in hardware.
-chooser prober::find_order(probed_version const& offered)
-{
-    std::vector<std::string> pair;
-    for (std::string const& each : offered.suites)
-        if (pair.size() < 2 && each.find("CHACHA20") == std::string::npos)
-            pair.push_back(each);
-    if (pair.size() < 2)
-        return chooser::unknown;
-    auto const chosen = [&] {
-        tls::context_spec spec = permissive_client(offered.version);
-        (offered.version == version::tls_1_3 ? spec.ciphersuites : spec.ciphers) = colon_list(pair);
-        return connect(spec).suite;
-    };
-    std::string const one = chosen();
-    std::ranges::reverse(pair);
-    std::string const other = chosen();
-    if (one.empty() || other.empty())
-        return chooser::unknown;
-    return one == other ? chooser::server : chooser::client;
+    probed_version const& latest = report_.versions.front();
+    report_.version = name_of(latest.version);
+    report_.suite = latest.suites.front();
 }
 
 void prober::find_groups()
 {
-    version const preferred = report_.versions.front().version;
-    for (std::string const& each : groups_)
-        (accepts_group(each, preferred) ? report_.groups : report_.other_groups).push_back(each);
-    constexpr std::string_view post_quantum = "MLKEM";
-    auto const is_one = [&](std::string const& g) {
-        return g.find(post_quantum) != std::string::npos;
-    };
-    if (std::ranges::any_of(groups_, is_one))
-        report_.post_quantum = std::ranges::any_of(report_.groups, is_one);
+    group_numbers accepted;
+    for (accepted_version const& each : accepted_)
+        if (each.version >= wire::version::tls_1_2 || each.version == accepted_.front().version)
+            for (std::uint16_t const group : accepted_groups(raw_, each.version, each.suites))
+                accepted.push_back(group);
+    bool post_quantum = false;
+    for (wire::named_group const& each : wire::named_groups()) {
+        bool const is_accepted = std::ranges::count(accepted, each.number) > 0;
+        (is_accepted ? report_.groups : report_.other_groups).emplace_back(each.name);
+        post_quantum = post_quantum || (is_accepted && each.post_quantum);
+    }
+    if (post_quantum || !raw_.gave_up())
+        report_.post_quantum = post_quantum;
 }
 
-bool prober::accepts_group(std::string const& group, version tls_version)
+// The questions whose answers are sentences.
+void prober::find_answers()
 {
-    tls::context_spec spec = permissive_client(tls_version);
-    spec.groups = group;
-    if (connect(spec).group == group)
-        return true;
-    // In TLS 1.2 the groups are also the curves that a certificate may be on (RFC 8422, 5.1.1).
-    if (tls_version == version::tls_1_3)
-        return false;
-    for (std::string_view const curve : {"P-256", "P-384"}) {
-        if (curve == group)
-            continue;
-        spec.groups = fmt::format("{}:{}", group, curve);
-        if (connect(spec).group == group)
-            return true;
-    }
-    return false;
+    report_.features = find_features(raw_, accepted_);
+    probed_resumption const& tickets = report_.recent_tickets;
+    if (tickets.offered)
+        report_.features.push_back(
+            {"early data", early_data_, early_data_ ? "the tickets allow it" : "no"});
+    else
+        report_.features.push_back({"early data", {}, "the server gave no ticket of TLS 1.3"});
+    report_.features.push_back(
+        {"renegotiation by the client", {}, report_.client + " does not begin one"});
+    report_.features.push_back({"DTLS and STARTTLS", {}, "probe begins with TLS, over TCP"});
+    report_.vulnerabilities = find_vulnerabilities(raw_, accepted_);
+    report_.vulnerabilities.push_back(find_ticketbleed(raw_, accepted_, old_ticket_));
+    report_.tolerance = find_tolerance(raw_, accepted_);
+}
+
+void prober::say_what_is_incomplete()
+{
+    std::vector<std::string> reasons;
+    if (failures_ > 0)
+        reasons.push_back(fmt::format(
+            "{} of the connections failed ({}){}", failures_, failure_kind_,
+            failures_ < failures_max ? "" : ", and the rest was left out"));
+    if (raw_.unanswered() > 0)
+        reasons.push_back(fmt::format(
+            "{} ClientHellos had no answer{}", raw_.unanswered(),
+            raw_.gave_up() ? ", and the rest was left out" : ""));
+    report_.incomplete = fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 void prober::find_alpn()
@@ -358,6 +355,8 @@ void prober::add_certificate(tls::context_spec const& spec)
     report_.certificates.push_back(
         {.leaf = leaf,
          .chain_length = result.chain.size(),
+         .in_order = in_order(result.chain),
+         .has_root = result.chain.size() > 1 && result.chain.back().self_issued,
          .trust = tls::verify_shown(
              visitor.engine(), name_, options_.authorities, options_.authorities_origin)});
 }
@@ -390,10 +389,14 @@ sni_reaction prober::reaction_to(std::string_view name)
 
 void prober::find_resumption()
 {
-    for (probed_version const& each : report_.versions) {
-        tls::context_spec spec = permissive_client(each.version);
+    for (library_version const each : {library_version::tls_1_3, library_version::tls_1_2}) {
+        bool const recent = each == library_version::tls_1_3;
+        if (report_.find_version(recent ? wire::version::tls_1_3 : wire::version::tls_1_2) ==
+            nullptr)
+            continue;
+        tls::context_spec spec = permissive_client(each);
         spec.keep_sessions = true;
-        if (each.version == version::tls_1_3) {
+        if (recent) {
             report_.recent_tickets = resume(spec, true);
             continue;
         }
@@ -421,8 +424,12 @@ probed_resumption prober::resume(tls::context_spec const& spec, bool by_ticket)
     found.offered = true;
     found.tickets = by_ticket ? unused.size() : 0;
     found.lifetime = tls::kept_for(unused.back());
+    if (spec.version_min == library_version::tls_1_3)
+        early_data_ = unused.back().allows_early_data();
+    else if (by_ticket)
+        old_ticket_ = tls::ticket_of(unused.back());
 
-    bool const recent = spec.version_min == version::tls_1_3;
+    bool const recent = spec.version_min == library_version::tls_1_3;
     tls::session next = unused.back();
     unused.pop_back();
     for (; found.tried < options_.resumptions; ++found.tried) {
@@ -448,6 +455,27 @@ probed_resumption prober::resume(tls::context_spec const& spec, bool by_ticket)
     if (recent && found.resumed > 0)
         found.accepts_used_ticket = accepts_used_ticket(context);
     return found;
+}
+
+void prober::find_members()
+{
+    if (options_.fleet.empty())
+        return;
+    tls::context_spec recent = permissive_client(library_version::tls_1_3);
+    tls::context_spec old = permissive_client(library_version::tls_1_2);
+    recent.keep_sessions = old.keep_sessions = true;
+    tls::context const recent_client = make_context(recent);
+    tls::context const old_client = make_context(old);
+    old.want_tickets = false;
+    tls::context const id_client = make_context(old);
+    std::vector<fleet_way> ways;
+    if (report_.recent_tickets.offered)
+        ways.push_back({"TLS 1.3 tickets", recent_client, true});
+    if (report_.old_tickets.offered)
+        ways.push_back({"TLS 1.2 tickets", old_client, true});
+    if (report_.session_ids.resumed > 0)
+        ways.push_back({"TLS 1.2 IDs", id_client, false});
+    report_.fleet = find_fleet({address_, port_, request_, options_}, ways);
 }
 
 bool prober::accepts_used_ticket(tls::context const& context)
@@ -489,7 +517,24 @@ bool probe_report::any_weak() const noexcept
            std::ranges::any_of(verdict, [](probed_finding const& f) { return !f.good; });
 }
 
-probed_version const* probe_report::find_version(tls::protocol_version v) const noexcept
+std::vector<probed_answer> probe_report::not_tried() const
+{
+    std::vector<probed_answer> found;
+    for (auto const* const list : {&features, &vulnerabilities, &tolerance})
+        std::ranges::copy_if(
+            *list, std::back_inserter(found), [](probed_answer const& each) { return !each.yes; });
+    for (probed_member const& member : fleet) {
+        std::string const name = "resumption at " + member.host;
+        if (!member.error.empty())
+            found.push_back({name, {}, member.error});
+        for (probed_answer const& each : member.ways)
+            if (!each.yes)
+                found.push_back({name + " by " + each.name, {}, each.detail});
+    }
+    return found;
+}
+
+probed_version const* probe_report::find_version(wire::version v) const noexcept
 {
     auto const found = std::ranges::find(versions, v, &probed_version::version);
     return found == versions.end() ? nullptr : &*found;
@@ -501,6 +546,7 @@ probe_report probe(std::string const& host, std::string const& port, probe_optio
     report.target = joined_names(host, port);
     report.client = tls::library_version();
     report.when = std::chrono::system_clock::now();
+    report.warn_days = options.warn_days;
     auto const addresses = net::resolve(host, port);
     if (!addresses || addresses->empty()) {
         report.error = fmt::format(

@@ -101,6 +101,8 @@ int probe_all(probe_request const& request)
             fmt::format("--timeout {}: write a length of time like 5s or 500ms", request.timeout)};
     options.timeout = std::chrono::ceil<std::chrono::milliseconds>(*timeout);
     options.server_name = request.name;
+    options.warn_days = request.warn_days;
+    options.fleet = request.fleet;
     if (!request.authorities.empty()) {
         options.authorities = read_file(request.authorities);
         options.authorities_origin = request.authorities;

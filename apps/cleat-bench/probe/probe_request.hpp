@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,13 @@ namespace cleat::bench {
 struct probe_request
 {
     std::vector<std::string> targets;
+    std::vector<std::string> fleet;
     std::string authorities; ///< A file; empty: the system's.
     std::string name;
     std::string timeout = "5s";
     unsigned parallel = 8; ///< Hosts at a time.
     std::string json;
+    std::optional<unsigned> warn_days; ///< Unset: by the certificate's lifetime.
     bool strict = false;
 };
 

@@ -1,4 +1,6 @@
+#include "probe/chain.hpp"
 #include "probe/failure.hpp"
+#include "probe/fleet.hpp"
 #include "probe/probe.hpp"
 
 #include <cleat/core/unique_fd.hpp>
@@ -16,7 +18,7 @@ namespace cleat::bench::probe_test {
 namespace {
 
 using namespace std::chrono_literals;
-using version = tls::protocol_version;
+using wire::version;
 
 std::chrono::system_clock::time_point const today =
     std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + 12h;
@@ -93,7 +95,8 @@ TEST_CASE("a server without a weakness has a good verdict")
 TEST_CASE("versions that must not be used are a weakness")
 {
     probe_report r = good_report();
-    r.old_versions = {"TLS 1.1", "TLS 1.0"};
+    for (version const each : {version::tls_1_1, version::tls_1_0})
+        r.versions.push_back({each, {}, chooser::unknown});
     CHECK(only(r, "TLS 1.1, TLS 1.0 accepted"));
     CHECK(has(to_text(r), "TLS 1.3, TLS 1.2, TLS 1.1, TLS 1.0\n"));
     CHECK(to_json(r).at("old_versions").as_array().size() == 2);
@@ -177,12 +180,85 @@ TEST_CASE("a certificate that lives for days is not due for renewal from its fir
     CHECK(weaknesses(r).empty());
 }
 
-TEST_CASE("a group that the library cannot offer is no weakness of the server")
+probed_answer answer(std::string name, bool yes)
+{
+    return {std::move(name), yes, "seen"};
+}
+
+TEST_CASE("vulnerabilities, features and intolerance have their sentences")
+{
+    probe_report r = good_report();
+    r.vulnerabilities = {answer("Heartbleed", false), {"ROBOT", {}, "no certificate came"}};
+    CHECK(weaknesses(r).empty());
+    CHECK(has(to_text(r), "  Heartbleed        not vulnerable: seen\n"));
+    CHECK(has(to_text(r), "  ROBOT             not tried: no certificate came\n"));
+    CHECK(to_text(r).ends_with("  not tried: ROBOT: no certificate came\n"));
+    CHECK(to_json(r).at("not_tried").at(0).at("name").as_string() == "ROBOT");
+    CHECK(to_json(r).at("vulnerabilities").at(0).at("yes").as_bool() == false);
+    r.vulnerabilities = {answer("Heartbleed", true)};
+    CHECK(only(r, "vulnerable to Heartbleed: seen"));
+    r.vulnerabilities.clear();
+    r.tolerance = {answer("GREASE", true), answer("a long hello", false)};
+    CHECK(only(r, "intolerant of a long hello"));
+    CHECK(has(to_text(r), "1 of 2 accepted; not a long hello (seen)"));
+    r.tolerance.clear();
+    r.features = {answer("renegotiation", false)};
+    CHECK(only(r, "no secure renegotiation"));
+    r.features = {answer("compression", true)};
+    CHECK(only(r, "CRIME"));
+    r.features = {answer("master secret", false)};
+    CHECK(only(r, "no extended master secret"));
+    r.features = {answer("fallback SCSV", false)};
+    CHECK(weaknesses(r).empty()); // TLS 1.3 and 1.2 notice a fallback without it.
+    r.versions.push_back({version::tls_1_1, {}, chooser::unknown});
+    CHECK(weaknesses(r).size() == 2);
+}
+
+TEST_CASE("a fleet shares its sessions, or has a weakness with an address")
+{
+    probe_report r = good_report();
+    r.fleet = {{"b", "192.0.2.2:443", "", {answer("TLS 1.3 tickets", true)}}};
+    CHECK(weaknesses(r).empty());
+    CHECK(judge(r).size() == 6);
+    CHECK(has(to_text(r), "fleet             192.0.2.2:443: TLS 1.3 tickets seen\n"));
+    r.fleet.push_back({"c", "192.0.2.3:443", "", {answer("TLS 1.3 tickets", false)}});
+    CHECK(only(r, "192.0.2.3:443 does not resume sessions of 192.0.2.1:443: TLS 1.3 tickets"));
+    r.fleet = {{"d", "", "no address", {}}};
+    CHECK(judge(r).size() == 5);
+    CHECK(has(to_text(r), "not tried: resumption at d: no address\n"));
+    CHECK(to_json(r).at("fleet").at(0).at("error").as_string() == "no address");
+}
+
+TEST_CASE("a host of a fleet has the port of the target, or its own")
+{
+    CHECK(with_port("b", "8443") == "b:8443");
+    CHECK(with_port("b:1", "8443") == "b:1");
+    CHECK(with_port("[::1]", "8443") == "[::1]:8443");
+    CHECK(with_port("[::1]:2", "8443") == "[::1]:2");
+}
+
+TEST_CASE("a chain is in order if each certificate is followed by its issuer")
+{
+    auto const shown = [](std::string subject, std::string issuer) {
+        tls::shown_certificate made;
+        made.subject = std::move(subject);
+        made.issuer = std::move(issuer);
+        return made;
+    };
+    std::vector<tls::shown_certificate> chain{
+        shown("leaf", "middle"), shown("middle", "root"), shown("root", "root")};
+    CHECK(in_order(chain));
+    CHECK(in_order({}));
+    std::swap(chain[1], chain[2]);
+    CHECK_FALSE(in_order(chain));
+}
+
+TEST_CASE("groups that were not found out are no weakness of the server")
 {
     probe_report r = good_report();
     r.post_quantum.reset();
     CHECK(weaknesses(r).empty());
-    CHECK(has(to_text(r), "unknown: AWS-LC 5 cannot ask for it"));
+    CHECK(has(to_text(r), "post-quantum      unknown\n"));
 }
 
 TEST_CASE("the report in words")

@@ -12,8 +12,6 @@
 namespace cleat::bench {
 namespace {
 
-using version = tls::protocol_version;
-
 std::string time_left(probe_report const& report, tls::shown_certificate const& c)
 {
     if (c.until < report.when)
@@ -36,7 +34,6 @@ void add_versions(std::string& text, probe_report const& report)
     std::vector<std::string> names;
     for (probed_version const& each : report.versions)
         names.emplace_back(name_of(each.version));
-    names.insert(names.end(), report.old_versions.begin(), report.old_versions.end());
     add_row(text, "versions", list_of(names));
     for (probed_version const& each : report.versions) {
         std::string_view const order = each.order == chooser::server   ? "; the server chooses"
@@ -48,14 +45,18 @@ void add_versions(std::string& text, probe_report const& report)
         for (std::string const& suite : each.suites)
             add_row(text, "", suite);
     }
+    std::vector<std::string> others; // Only those that a client of today may offer.
+    for (std::string const& each : report.other_groups)
+        if (wire::named_group const* const known = wire::find_group(each);
+            known != nullptr && known->current)
+            others.push_back(each);
     add_row(
         text, "groups",
         fmt::format(
-            "{}{}", list_of(report.groups),
-            report.other_groups.empty() ? "" : "; not " + list_of(report.other_groups)));
+            "{}{}", list_of(report.groups), others.empty() ? "" : "; not " + list_of(others)));
     add_row(
         text, "post-quantum",
-        !report.post_quantum   ? fmt::format("unknown: {} cannot ask for it", report.client)
+        !report.post_quantum   ? "unknown"
         : *report.post_quantum ? fmt::format("yes ({})", report.groups.front())
                                : "no");
     add_row(
@@ -81,9 +82,40 @@ void add_certificate(std::string& text, probe_report const& report, probed_certi
     add_row(
         text, "  chain",
         fmt::format(
-            "{} sent; {}", counted(each.chain_length, "certificate"),
+            "{} sent{}{}; {}", counted(each.chain_length, "certificate"),
+            each.in_order ? "" : ", out of order", each.has_root ? ", with the root" : "",
             each.trust.verified ? "verifies" : "does not verify: " + each.trust.reason));
     add_row(text, "  for this name", each.trust.name_matches ? "yes" : "no");
+}
+
+void add_answers(std::string& text, probe_report const& report)
+{
+    for (probed_answer const& each : report.features)
+        if (each.yes)
+            add_row(text, each.name, each.detail);
+    for (probed_answer const& each : report.vulnerabilities)
+        add_row(
+            text, each.name,
+            fmt::format(
+                "{}: {}",
+                !each.yes   ? "not tried"
+                : *each.yes ? "vulnerable"
+                            : "not vulnerable",
+                each.detail));
+    std::vector<std::string> refused;
+    std::size_t tried = 0;
+    for (probed_answer const& each : report.tolerance) {
+        tried += each.yes ? 1U : 0U;
+        if (each.yes && !*each.yes)
+            refused.push_back(fmt::format("{} ({})", each.name, each.detail));
+    }
+    if (tried > 0)
+        add_row(
+            text, "unusual hellos",
+            refused.empty() ? fmt::format("all {} accepted", tried)
+                            : fmt::format(
+                                  "{} of {} accepted; not {}", tried - refused.size(), tried,
+                                  list_of(refused)));
 }
 
 std::string in_text(sni_reaction const& a)
@@ -140,12 +172,24 @@ std::string to_text(probe_report const& report)
     add_row(text, "with unknown SNI", in_text(report.unknown_sni));
     if (report.client_certificate_required)
         add_row(text, "from the client", "a certificate is required");
-    if (report.find_version(version::tls_1_3) != nullptr)
+    if (report.find_version(wire::version::tls_1_3) != nullptr)
         add_row(text, "TLS 1.3 tickets", in_text(report.recent_tickets, true));
-    if (report.find_version(version::tls_1_2) != nullptr) {
+    if (report.find_version(wire::version::tls_1_2) != nullptr) {
         add_row(text, "TLS 1.2 tickets", in_text(report.old_tickets, true));
         add_row(text, "TLS 1.2 IDs", in_text(report.session_ids, false));
     }
+    for (probed_member const& member : report.fleet) {
+        std::vector<std::string> ways;
+        for (probed_answer const& each : member.ways)
+            if (each.yes)
+                ways.push_back(fmt::format("{} {}", each.name, each.detail));
+        add_row(
+            text, "fleet",
+            fmt::format(
+                "{}: {}", member.address.empty() ? member.host : member.address,
+                member.error.empty() ? list_of(ways, "no session to offer") : member.error));
+    }
+    add_answers(text, report);
     add_row(
         text, "time (median)",
         fmt::format(
@@ -157,6 +201,8 @@ std::string to_text(probe_report const& report)
     for (probed_finding const& each : report.verdict)
         fmt::format_to(
             std::back_inserter(text), "  {}: {}\n", each.good ? "good" : "weak", each.text);
+    for (probed_answer const& each : report.not_tried())
+        fmt::format_to(std::back_inserter(text), "  not tried: {}: {}\n", each.name, each.detail);
     return text;
 }
 

@@ -15,13 +15,11 @@
 namespace cleat::bench {
 namespace {
 
-using version = tls::protocol_version;
-
 // With less time left, a failed renewal is noticed too late. Certificates that live for a few days
 // are renewed in their last third.
 constexpr days renewal_due{14};
 
-// The weak suites of TLS 1.2; those of TLS 1.3 are all good.
+// The weak suites of all versions.
 struct suite_kinds
 {
     std::vector<std::string> broken; // No encryption, or one that can be broken.
@@ -29,19 +27,31 @@ struct suite_kinds
     // The server's private key decrypts recorded connections.
     std::vector<std::string> no_forward_secrecy;
 
-    explicit suite_kinds(probed_version const* offered)
+    explicit suite_kinds(probe_report const& report)
     {
-        if (offered == nullptr || offered->version != version::tls_1_2)
-            return;
-        for (std::string const& each : offered->suites) {
-            bool const aead = has(each, "GCM") || has(each, "CCM") || has(each, "POLY1305");
-            if (has(each, "NULL") || has(each, "RC4") || has(each, "DES") || has(each, "RC2"))
-                broken.push_back(each);
-            else if (!aead)
-                cbc.push_back(each);
-            if (!each.starts_with("ECDHE-") && !each.starts_with("DHE-"))
-                no_forward_secrecy.push_back(each);
-        }
+        for (probed_version const& offered : report.versions)
+            for (std::string const& each : offered.suites)
+                if (wire::cipher_suite const* const suite = wire::find_suite(each))
+                    add(each, wire::traits_of(*suite));
+    }
+
+    void add(std::string const& name, wire::suite_traits const& traits)
+    {
+        bool const is_broken = traits.null_encryption || traits.anonymous || traits.export_grade ||
+                               traits.rc4 || traits.block_64;
+        if (is_broken)
+            add_once(broken, name);
+        else if (!traits.aead)
+            add_once(cbc, name);
+        if (!traits.forward_secret)
+            add_once(no_forward_secrecy, name);
+    }
+
+    // A suite may be accepted in several versions.
+    static void add_once(std::vector<std::string>& names, std::string const& name)
+    {
+        if (std::ranges::count(names, name) == 0)
+            names.push_back(name);
     }
 
     [[nodiscard]] bool empty() const noexcept
@@ -87,7 +97,9 @@ void judge_dates(
         found.weak("{} expired on {}", which, date(c.until));
     else if (c.from > report.when)
         found.weak("{} is not valid before {}", which, date(c.from));
-    else if (left < renewal_due && 3 * (c.until - report.when) < c.until - c.from)
+    else if (
+        report.warn_days ? left < days{*report.warn_days}
+                         : left < renewal_due && 3 * (c.until - report.when) < c.until - c.from)
         found.weak(
             "{} expires in {}", which, counted(static_cast<std::size_t>(left.count()), "day"));
 }
@@ -103,6 +115,8 @@ void judge_trust(
             counted(c.chain_length, "certificate"));
     else if (!c.trust.verified && !out_of_date)
         found.weak("{} does not verify: {}", which, c.trust.reason);
+    if (!c.in_order)
+        found.weak("{}: the chain is out of order", which);
     if (!c.trust.name_matches)
         found.weak("{} is for other names than this", which);
     if (c.trust.verified && c.trust.name_matches)
@@ -128,14 +142,18 @@ void judge_certificates(finding_list& found, probe_report const& report)
 
 void judge_versions(finding_list& found, probe_report const& report)
 {
-    if (report.find_version(version::tls_1_3) == nullptr)
-        found.weak("TLS 1.2 only");
+    std::vector<std::string> const old = old_versions(report);
+    bool const has_1_2 = report.find_version(wire::version::tls_1_2) != nullptr;
+    if (report.find_version(wire::version::tls_1_3) == nullptr)
+        found.weak(
+            "{}", !has_1_2      ? "neither TLS 1.2 nor TLS 1.3"
+                  : old.empty() ? "TLS 1.2 only"
+                                : "no TLS 1.3");
     else
         found.good("TLS 1.3");
-    if (!report.old_versions.empty()) // RFC 8996, RFC 7568.
-        found.weak("{} accepted", list_of(report.old_versions));
-    probed_version const* const old = report.find_version(version::tls_1_2);
-    suite_kinds const kinds{old};
+    if (!old.empty())
+        found.weak("{} accepted", list_of(old));
+    suite_kinds const kinds{report};
     if (!kinds.broken.empty())
         found.weak("broken suites accepted: {}", list_of(kinds.broken));
     if (!kinds.no_forward_secrecy.empty())
@@ -180,6 +198,61 @@ void judge_resumption(finding_list& found, probe_report const& report)
         found.good("resumption by {}", list_of(working));
 }
 
+void judge_features(finding_list& found, probe_report const& report)
+{
+    auto const is = [&](std::string_view name, bool yes) {
+        auto const known = std::ranges::find(report.features, name, &probed_answer::name);
+        return known != report.features.end() && known->yes == yes;
+    };
+    if (is("renegotiation", false))
+        found.weak("no secure renegotiation (RFC 5746)");
+    if (is("compression", true))
+        found.weak("compression accepted (CRIME)");
+    if (is("master secret", false))
+        found.weak("no extended master secret (RFC 7627)");
+    // Between TLS 1.3 and TLS 1.2 the server's random shows a fallback (RFC 8446, section 4.1.3).
+    if (is("fallback SCSV", false) && !old_versions(report).empty())
+        found.weak("fallback to an old version is not noticed (RFC 7507)");
+}
+
+void judge_vulnerabilities(finding_list& found, probe_report const& report)
+{
+    std::size_t absent = 0;
+    for (probed_answer const& each : report.vulnerabilities) {
+        absent += each.yes == false ? 1U : 0U;
+        if (each.yes == true)
+            found.weak("vulnerable to {}: {}", each.name, each.detail);
+    }
+    if (absent > 0)
+        found.good("not vulnerable to {} of the known attacks", absent);
+    std::vector<std::string> refused;
+    for (probed_answer const& each : report.tolerance)
+        if (each.yes == false)
+            refused.push_back(each.name);
+    if (!refused.empty())
+        found.weak("intolerant of {}", list_of(refused));
+}
+
+void judge_fleet(finding_list& found, probe_report const& report)
+{
+    bool all = !report.fleet.empty();
+    for (probed_member const& member : report.fleet) {
+        std::vector<std::string> missing;
+        for (probed_answer const& each : member.ways)
+            if (each.yes == false)
+                missing.push_back(each.name);
+        all = all && missing.empty() && std::ranges::count(member.ways, true, [](auto const& way) {
+                                            return way.yes == true;
+                                        }) > 0;
+        if (!missing.empty())
+            found.weak(
+                "{} does not resume sessions of {}: {}", member.address, report.address,
+                list_of(missing));
+    }
+    if (all)
+        found.good("the fleet shares its sessions");
+}
+
 } // namespace
 
 std::vector<probed_finding> judge(probe_report const& report)
@@ -187,7 +260,10 @@ std::vector<probed_finding> judge(probe_report const& report)
     finding_list found;
     judge_certificates(found, report);
     judge_versions(found, report);
+    judge_features(found, report);
+    judge_vulnerabilities(found, report);
     judge_resumption(found, report);
+    judge_fleet(found, report);
     return found.take();
 }
 

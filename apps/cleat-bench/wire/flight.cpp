@@ -7,11 +7,11 @@
 namespace cleat::bench::wire {
 namespace {
 
-constexpr std::size_t header_size = 5;
+constexpr std::size_t record_header_size = 5;
 // A record may be longer by the expansion of its encryption (RFC 5246, section 6.2.3).
 constexpr std::size_t record_max = fragment_max + 2048;
 // A chain of certificates is the longest message.
-constexpr std::size_t message_max = std::size_t{1} << 18;
+constexpr std::size_t flight_message_max = std::size_t{1} << 18;
 
 enum message_type : std::size_t
 {
@@ -58,15 +58,15 @@ void flight::read_records()
             type > static_cast<std::uint8_t>(record_type::heartbeat) ||
             (records_.size() > 1 && records_[1] != 3))
             return fail();
-        if (records_.size() < header_size)
+        if (records_.size() < record_header_size)
             return;
         std::size_t const size = reader{std::string_view{records_}.substr(3)}.number(2);
         if (size > record_max)
             return fail();
-        if (records_.size() < header_size + size)
+        if (records_.size() < record_header_size + size)
             return;
-        std::string const contents = records_.substr(header_size, size);
-        records_.erase(0, header_size + size);
+        std::string const contents = records_.substr(record_header_size, size);
+        records_.erase(0, record_header_size + size);
         if (type == static_cast<std::uint8_t>(record_type::alert)) {
             read_alert(contents);
         } else if (type == static_cast<std::uint8_t>(record_type::handshake)) {
@@ -98,7 +98,7 @@ void flight::read_messages()
         reader bytes{messages_};
         std::size_t const type = bytes.number(1);
         std::size_t const size = bytes.number(3);
-        if (size > message_max)
+        if (size > flight_message_max)
             return fail();
         if (messages_.size() < message_header + size)
             return;

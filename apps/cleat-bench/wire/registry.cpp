@@ -7,7 +7,7 @@
 namespace cleat::bench::wire {
 namespace {
 
-constexpr named_group groups[] = {
+constexpr named_group group_rows[] = {
     {4588, "X25519MLKEM768", true, true},
     {4587, "SecP256r1MLKEM768", true, true},
     {4589, "SecP384r1MLKEM1024", true, true},
@@ -65,7 +65,7 @@ constexpr named_group groups[] = {
     {1, "sect163k1", false, false},
 };
 
-constexpr std::uint16_t schemes[] = {
+constexpr std::uint16_t scheme_rows[] = {
     0x0403, 0x0503, 0x0603, // ECDSA with SHA-256, SHA-384, SHA-512.
     0x0807, 0x0808,         // Ed25519, Ed448.
     0x0804, 0x0805, 0x0806, // RSA-PSS with keys for PKCS #1.
@@ -80,7 +80,7 @@ constexpr std::uint16_t schemes[] = {
     0x0101,                 // RSA with MD5.
 };
 
-bool has(std::string_view text, std::initializer_list<std::string_view> parts) noexcept
+bool names_any(std::string_view text, std::initializer_list<std::string_view> parts) noexcept
 {
     return std::ranges::any_of(
         parts, [&](std::string_view part) { return text.find(part) != text.npos; });
@@ -130,44 +130,44 @@ suite_traits traits_of(cipher_suite const& suite) noexcept
     std::string_view const name = suite.iana;
     suite_traits found;
     // The names of TLS 1.3 do not say WITH, but for the integrity-only and the GOST suites.
-    found.tls_1_3 = !has(name, {"_WITH_"}) || has(name, {"_MGM_"});
-    found.null_encryption = has(name, {"WITH_NULL", "TLS_SHA256_", "TLS_SHA384_"});
-    found.anonymous = has(name, {"_anon_", "TLS_NULL_WITH"});
-    found.export_grade = has(name, {"EXPORT"});
-    found.dhe = has(name, {"TLS_DHE_", "TLS_DH_anon_", "TLS_PSK_DHE_"});
-    found.ecdhe = has(name, {"TLS_ECDHE_", "TLS_ECDH_anon_"});
-    found.psk = has(name, {"PSK"});
-    found.rsa_key_exchange = has(name, {"TLS_RSA_"}) && !found.psk;
-    found.forward_secret =
-        found.tls_1_3 || found.dhe || found.ecdhe || has(name, {"CECPQ1", "ECCPWD", "TLS_SRP_"});
-    found.aead = has(name, {"_GCM", "_CCM", "POLY1305", "_MGM_", "AEGIS"});
-    found.cbc = has(name, {"_CBC_", "RC2_56"});
-    found.rc4 = has(name, {"_RC4_"});
-    found.triple_des = has(name, {"_3DES_"});
-    found.block_64 = has(name, {"DES_", "DES40_", "IDEA", "RC2", "28147", "MAGMA"});
+    found.tls_1_3 = !names_any(name, {"_WITH_"}) || names_any(name, {"_MGM_"});
+    found.null_encryption = names_any(name, {"WITH_NULL", "TLS_SHA256_", "TLS_SHA384_"});
+    found.anonymous = names_any(name, {"_anon_", "TLS_NULL_WITH"});
+    found.export_grade = names_any(name, {"EXPORT"});
+    found.dhe = names_any(name, {"TLS_DHE_", "TLS_DH_anon_", "TLS_PSK_DHE_"});
+    found.ecdhe = names_any(name, {"TLS_ECDHE_", "TLS_ECDH_anon_"});
+    found.psk = names_any(name, {"PSK"});
+    found.rsa_key_exchange = names_any(name, {"TLS_RSA_"}) && !found.psk;
+    found.forward_secret = found.tls_1_3 || found.dhe || found.ecdhe ||
+                           names_any(name, {"CECPQ1", "ECCPWD", "TLS_SRP_"});
+    found.aead = names_any(name, {"_GCM", "_CCM", "POLY1305", "_MGM_", "AEGIS"});
+    found.cbc = names_any(name, {"_CBC_", "RC2_56"});
+    found.rc4 = names_any(name, {"_RC4_"});
+    found.triple_des = names_any(name, {"_3DES_"});
+    found.block_64 = names_any(name, {"DES_", "DES40_", "IDEA", "RC2", "28147", "MAGMA"});
     return found;
 }
 
 std::span<named_group const> named_groups() noexcept
 {
-    return groups;
+    return group_rows;
 }
 
 named_group const* find_group(std::uint16_t number) noexcept
 {
-    auto const* const found = std::ranges::find(groups, number, &named_group::number);
-    return found == std::ranges::end(groups) ? nullptr : found;
+    auto const* const found = std::ranges::find(group_rows, number, &named_group::number);
+    return found == std::ranges::end(group_rows) ? nullptr : found;
 }
 
 named_group const* find_group(std::string_view name) noexcept
 {
-    auto const* const found = std::ranges::find(groups, name, &named_group::name);
-    return found == std::ranges::end(groups) ? nullptr : found;
+    auto const* const found = std::ranges::find(group_rows, name, &named_group::name);
+    return found == std::ranges::end(group_rows) ? nullptr : found;
 }
 
 std::span<std::uint16_t const> signature_schemes() noexcept
 {
-    return schemes;
+    return scheme_rows;
 }
 
 } // namespace cleat::bench::wire

@@ -5,7 +5,7 @@
 namespace cleat::bench::wire {
 namespace {
 
-constexpr cipher_suite rows[] = {
+constexpr cipher_suite suite_rows[] = {
     {0x0000, "TLS_NULL_WITH_NULL_NULL", "NULL"},
     {0x0001, "TLS_RSA_WITH_NULL_MD5", "NULL-MD5"},
     {0x0002, "TLS_RSA_WITH_NULL_SHA", "NULL-SHA"},
@@ -383,7 +383,7 @@ constexpr cipher_suite rows[] = {
 
 std::span<cipher_suite const> suite_table() noexcept
 {
-    return rows;
+    return suite_rows;
 }
 
 } // namespace cleat::bench::wire

@@ -1,0 +1,298 @@
+"""`cleat-bench probe` finds all that a server offers, also what no TLS library has today, and says
+what was not tried."""
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Callable, Iterator
+
+import other_servers
+import pytest
+from certificates import CertificateMaker, openssl
+from deadlines import DEADLINE
+from ocsp_responses import Authority
+from probed import Report
+from raw_server import RawServer
+from server_process import free_port
+
+EVERYTHING = "ALL:COMPLEMENTOFALL:@SECLEVEL=0"
+AES128, DHE_AES128 = 0x002F, 0x0033
+
+
+def library_suites(version: str) -> set[str]:
+    """library_suites are those that OpenSSL here has in a version, without those that need a key
+    which the servers of these tests have not."""
+    command = ["openssl", "ciphers", "-v", EVERYTHING]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    rows = [line.split() for line in lines]
+    return {row[0] for row in rows if row[1] in version and "PSK" not in row[2] + row[3]
+            and row[2] not in ("Kx=SRP",) and row[3] not in ("Au=DSS", "Au=SRP")}
+
+
+@pytest.fixture
+def gnutls_server(certs: CertificateMaker) -> Iterator[Callable[[str], int]]:
+    """gnutls_server starts gnutls-serv with a priority string, and returns its port."""
+    with contextlib.ExitStack() as stack:
+
+        def start(priority: str) -> int:
+            port = free_port()
+            command = ["gnutls-serv", "--http", "--quiet", "--port", port, "--priority", priority]
+            command += ["--x509certfile", certs.rsa.cert, "--x509keyfile", certs.rsa.key]
+            stack.enter_context(other_servers.running(*command, port=port))
+            return port
+
+        yield start
+
+
+@pytest.fixture
+def nginx_server(certs: CertificateMaker, tmp_path: Path) -> Iterator[Callable[[str], int]]:
+    """nginx_server starts nginx with all versions and with these suites, and returns its port."""
+    with contextlib.ExitStack() as stack:
+
+        def start(suites: str) -> int:
+            parameters = tmp_path / "dh.pem"
+            openssl("genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:ffdhe2048",
+                    "-out", parameters)
+            lines = f"ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; ssl_ciphers {suites};"
+            lines += f"ssl_dhparam {parameters};"
+            return stack.enter_context(other_servers.nginx(tmp_path, certs.rsa, lines=lines))[0]
+
+        yield start
+
+
+def in_json(tmp_path: Path, port: int, *more: object) -> dict:
+    found = tmp_path / "probe.json"
+    Report(port, "--json", found, *more)
+    return json.loads(found.read_text())["hosts"][0]
+
+
+# Suites and groups.
+
+
+def test_every_suite_of_openssl_is_found(s_server, certs):
+    """Two certificates: with RSA and ECDSA keys, all suites but those of pre-shared keys are on."""
+    flags = ["-cipher", EVERYTHING, "-min_protocol", "TLSv1"]
+    flags += ["-dcert", certs.rsa.cert, "-dkey", certs.rsa.key]
+    report = Report(s_server(*flags, pem=certs.ecdsa))
+    old = library_suites("SSLv3 TLSv1 TLSv1.0")
+    assert set(report.suites["TLS 1.2 suites"]) == old | library_suites("TLSv1.2")
+    assert set(report.suites["TLS 1.1 suites"]) == old
+    assert set(report.suites["TLS 1.0 suites"]) == old
+    for kind in ("NULL-SHA256", "ADH-AES128-SHA", "AECDH-NULL-SHA", "DHE-RSA-AES128-GCM-SHA256"):
+        assert kind in report.suites["TLS 1.2 suites"]
+    broken = next(each for each in report.weak if each.startswith("broken suites accepted"))
+    assert "ADH-AES128-SHA" in broken and "NULL-SHA256" in broken
+
+
+def test_a_server_that_no_library_here_can_connect_to(s_server, certs):
+    """NULL suites only: the raw hellos are enough for a report."""
+    report = Report(s_server("-tls1_2", "-cipher", "NULL:@SECLEVEL=0", pem=certs.rsa))
+    assert report["versions"] == "TLS 1.2"
+    assert "NULL-SHA256" in report.suites["TLS 1.2 suites"]
+    assert any(each.startswith("broken suites") for each in report.weak)
+
+
+def test_a_server_that_limits_the_number_of_suites(certs):
+    """It refuses a ClientHello with more than 128, so all are offered in batches as well."""
+    with RawServer(certs.rsa, suites=[0xC09C, AES128], suites_max=128) as port:
+        report = Report(port)
+    assert sorted(report.suites["TLS 1.2 suites"]) == ["AES128-CCM", "AES128-SHA"]
+
+
+def test_suites_have_what_the_registry_says(s_server, certs, tmp_path):
+    flags = ["-tls1_2", "-cipher", "NULL-SHA256:AES128-SHA:@SECLEVEL=0"]
+    found = in_json(tmp_path, s_server(*flags, pem=certs.rsa))
+    suites = {each["name"]: each for each in found["versions"][0]["registered"]}
+    assert suites["NULL-SHA256"]["null"] and not suites["AES128-SHA"]["null"]
+    assert suites["AES128-SHA"]["iana"] == "TLS_RSA_WITH_AES_128_CBC_SHA"
+    assert suites["AES128-SHA"]["cbc"] and not suites["AES128-SHA"]["forward_secret"]
+
+
+def test_groups_of_gnutls(gnutls_server):
+    groups = "+GROUP-SECP256R1:+GROUP-X448:+GROUP-FFDHE2048"
+    report = Report(gnutls_server(f"NORMAL:-GROUP-ALL:{groups}"))
+    yes, no = report["groups"].split("; not ")
+    assert yes == "P-256, X448, ffdhe2048"
+    assert "X25519MLKEM768" in no and "SecP256r1MLKEM768" in no
+
+
+@pytest.mark.skipif(shutil.which("sslscan") is None, reason="there is no sslscan")
+@pytest.mark.parametrize("kind", ["openssl", "nginx", "gnutls"])
+def test_no_suite_that_sslscan_finds_is_missing(
+    kind, s_server, nginx_server, gnutls_server, certs, tmp_path
+):
+    if kind == "openssl":
+        flags = ["-cipher", EVERYTHING, "-min_protocol", "TLSv1"]
+        port = s_server(*flags, pem=certs.rsa)
+    elif kind == "nginx":
+        port = nginx_server(EVERYTHING)
+    else:
+        port = gnutls_server("NORMAL:+VERS-TLS1.0:+VERS-TLS1.1:+DHE-RSA:+RSA:+3DES-CBC:+ANON-ECDH")
+    scanned = subprocess.run(
+        ["sslscan", "--no-colour", "--no-heartbleed", "--no-groups", f"127.0.0.1:{port}"],
+        capture_output=True, text=True, timeout=DEADLINE, check=True,
+    ).stdout
+    theirs = set(re.findall(
+        r"^(?:Preferred|Accepted)\s+(TLSv1\.\d)\s+\d+ bits\s+(\S+)", scanned, re.M
+    ))
+    ours = {
+        (found["version"].replace("TLS ", "TLSv"), suite[key])
+        for found in in_json(tmp_path, port)["versions"] for suite in found["registered"]
+        for key in ("name", "iana")
+    }
+    assert len(theirs) > 10, scanned
+    assert theirs - ours == set()
+
+
+# Features.
+
+
+def test_features_of_openssl(s_server, certs):
+    report = Report(s_server("-cipher", "AES128-SHA:AES128-GCM-SHA256", pem=certs.rsa))
+    assert report["fallback SCSV"] == "yes"
+    assert report["renegotiation"] == "secure (RFC 5746)"
+    assert report["master secret"] == "extended (RFC 7627)"
+    assert report["compression"] == "no"
+    assert report["heartbeat"] == "no"
+    assert report["encrypt-then-MAC"] == "yes (RFC 7366)"
+    assert report["early data"] == "no"
+    assert report["OCSP staple"] == "no"
+
+
+def test_a_stapled_response_is_seen(s_server, certs, tmp_path):
+    authority = Authority(certs, tmp_path)
+    site = authority.site("stapled")
+    response = authority.response(site, "stapled")
+    report = Report(s_server("-status_file", response, "-tls1_2", pem=site))
+    assert report["OCSP staple"] == "a response is stapled"
+
+
+def test_early_data_that_tickets_allow(s_server):
+    assert Report(s_server("-early_data", answers=False))["early data"] == "the tickets allow it"
+
+
+def test_a_server_without_the_features_is_weak(certs):
+    with RawServer(certs.rsa, secure_renegotiation=False, compresses=True) as port:
+        report = Report(port)
+    assert report["compression"] == "accepted"
+    for weakness in ("no secure renegotiation (RFC 5746)", "compression accepted (CRIME)",
+                     "no extended master secret (RFC 7627)"):
+        assert weakness in report.weak
+
+
+def test_what_was_not_tried_has_its_reason(s_server):
+    report = Report(s_server("-tls1_3"))
+    untried = report.said("not tried")
+    assert "renegotiation: the server accepts TLS 1.3 only" in untried
+    assert any(each.startswith("renegotiation by the client: ") for each in untried)
+    assert report.text.splitlines()[-1].startswith("  not tried: ")
+
+
+# Vulnerabilities: a sound server has none of them, and each is found where it is.
+
+ATTACKS = ["Sweet32", "FREAK", "POODLE", "DROWN", "Logjam", "Raccoon", "Heartbleed", "early CCS",
+           "ROBOT", "Ticketbleed"]
+
+
+def test_openssl_has_none(s_server, certs):
+    flags = ["-tls1_2", "-cipher", "AES128-SHA:DHE-RSA-AES128-SHA"]
+    report = Report(s_server(*flags, pem=certs.rsa))
+    for name in ATTACKS:
+        assert report[name].startswith("not vulnerable: "), report.text
+    assert report["Logjam"] == "not vulnerable: 2048 bits with DHE-RSA-AES128-SHA"
+    assert report["ROBOT"] == "not vulnerable: right and wrong padding have the same answer"
+    assert "not vulnerable to 10 of the known attacks" in report.good
+
+
+def test_a_sound_raw_server_has_none(certs):
+    with RawServer(certs.rsa, suites=[AES128, DHE_AES128]) as port:
+        report = Report(port)
+    for name in ATTACKS:
+        assert report[name].startswith("not vulnerable: "), report.text
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("Heartbleed", {"bleeds": True}),
+        ("early CCS", {"takes_early_ccs": True}),
+        ("ROBOT", {"tells_padding": True}),
+        ("Raccoon", {"suites": [DHE_AES128], "reuses_key": True}),
+        ("Logjam", {"suites": [DHE_AES128], "prime_bits": 1024}),
+        ("Sweet32", {"suites": [0x000A]}),
+        ("FREAK", {"suites": [0x0003]}),
+    ],
+)
+def test_a_vulnerability_is_found(certs, name, settings):
+    with RawServer(certs.rsa, **settings) as port:
+        report = Report(port)
+    assert report[name].startswith("vulnerable: "), report.text
+    assert any(each.startswith(f"vulnerable to {name}: ") for each in report.weak)
+    others = [each for each in ATTACKS if each != name]
+    assert [each for each in others if report[each].startswith("vulnerable: ")] in ([], ["Sweet32"])
+
+
+# Intolerance.
+
+
+def test_usual_servers_take_unusual_hellos(s_server, gnutls_server, certs):
+    for port in (s_server(pem=certs.rsa), gnutls_server("NORMAL")):
+        assert re.match(r"all 1[3-5] accepted$", Report(port)["unusual hellos"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        ({"knows_grease": False}, "GREASE (alert handshake_failure)"),
+        ({"hello_max": 5000}, "a ClientHello of 16000 bytes (alert handshake_failure)"),
+    ],
+)
+def test_an_intolerance_is_found(certs, settings, refused):
+    with RawServer(certs.rsa, **settings) as port:
+        report = Report(port)
+    assert report["unusual hellos"].endswith(f"accepted; not {refused}")
+    assert f"intolerant of {refused.split(' (')[0]}" in report.weak
+
+
+# A fleet.
+
+
+def test_a_fleet_that_shares_its_keys_and_one_that_does_not(s_server, nginx_server):
+    """nginx and s_server have keys of their own; an address that is asked twice shares them."""
+    port, other = s_server(), nginx_server("HIGH")
+    shared = Report(port, "--fleet", f"127.0.0.1:{port}")
+    assert shared["fleet"] == (
+        f"127.0.0.1:{port}: TLS 1.3 tickets resumed, TLS 1.2 tickets resumed, TLS 1.2 IDs resumed"
+    )
+    assert "the fleet shares its sessions" in shared.good
+    apart = Report(port, "--fleet", f"127.0.0.1:{other}", "no-such-host.invalid")
+    assert "TLS 1.3 tickets not resumed" in apart["fleet"]
+    assert any(f"127.0.0.1:{other} does not resume sessions of" in each for each in apart.weak)
+    assert any("no-such-host.invalid: no address" in each for each in apart.said("not tried"))
+
+
+# Certificates.
+
+
+def test_the_order_of_the_chain(s_server, certs, tmp_path):
+    root = certs.authority("root")
+    leaf = certs.signed("chained", root, "/CN=localhost")
+    other = tmp_path / "other.pem"
+    other.write_text(certs.rsa.cert.read_text() + root.cert.read_text())
+    report = Report(s_server("-cert_chain", other, pem=leaf))
+    assert report["chain"].startswith("3 certificates sent, out of order, with the root; ")
+    assert any("the chain is out of order" in each for each in report.weak)
+    right = Report(s_server("-cert_chain", root.cert, pem=leaf))
+    assert right["chain"].startswith("2 certificates sent, with the root; ")
+    assert not any("out of order" in each for each in right.weak)
+
+
+def test_days_left_with_a_limit(s_server):
+    port = s_server()
+    assert not any("expires in" in each for each in Report(port).weak)
+    days = int(re.search(r"\((\d+) days left\)", Report(port)["valid"])[1])
+    warned = Report(port, "--warn-days", days + 1)
+    assert f"certificate expires in {days} days" in warned.weak
