@@ -114,7 +114,9 @@ def test_groups(s_server, version):
         ("h2,http/1.1", "h2, http/1.1 (prefers h2)"),
         ("http/1.1,h2", "http/1.1, h2 (prefers http/1.1)"),
         ("http/1.1", "http/1.1"),
-        ("spdy/3", "neither h2 nor http/1.1"),
+        ("spdy/3", "spdy/3"),
+        ("imap,mqtt,h2", "imap, mqtt, h2 (prefers imap)"),
+        ("my-own", "none"),
     ],
 )
 def test_alpn(s_server, offered, found):

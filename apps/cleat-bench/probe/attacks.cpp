@@ -33,15 +33,19 @@ probed_answer by_suites(
 {
     if (suites.empty())
         return {std::move(name), false, fmt::format("no suite {}", what)};
-    return {std::move(name), true, fmt::format("{} suites {}", suites.size(), what)};
+    return {
+        std::move(name), true,
+        fmt::format("{}{} {}", suites.size(), suites.size() == 1 ? " suite" : " suites", what)};
 }
 
-probed_answer find_poodle(accepted_versions const& versions)
+// For the attacks on CBC that old versions allow.
+probed_answer by_cbc(
+    std::string name, accepted_versions const& versions, std::vector<wire::version> const& old)
 {
-    auto const cbc =
-        suites_with(suites_of(versions, wire::version::ssl_3_0), &wire::suite_traits::cbc);
-    return cbc.empty() ? probed_answer{"POODLE", false, "no CBC suite in SSL 3.0"}
-                       : probed_answer{"POODLE", true, "CBC suites in SSL 3.0"};
+    for (wire::version const each : old)
+        if (!suites_with(suites_of(versions, each), &wire::suite_traits::cbc).empty())
+            return {std::move(name), true, fmt::format("CBC suites in {}", wire::name_of(each))};
+    return {std::move(name), false, fmt::format("no CBC suite in {}", wire::name_of(old.front()))};
 }
 
 std::size_t bits_of(std::string const& number) noexcept
@@ -211,7 +215,9 @@ std::vector<probed_answer> find_vulnerabilities(
         "Sweet32", "with blocks of 64 bits", names_with(versions, &wire::suite_traits::block_64)));
     found.push_back(
         by_suites("FREAK", "for export", names_with(versions, &wire::suite_traits::export_grade)));
-    found.push_back(find_poodle(versions));
+    found.push_back(by_suites("RC4", "with RC4", names_with(versions, &wire::suite_traits::rc4)));
+    found.push_back(by_cbc("POODLE", versions, {wire::version::ssl_3_0}));
+    found.push_back(by_cbc("BEAST", versions, {wire::version::tls_1_0, wire::version::ssl_3_0}));
     found.push_back(find_ssl_2(client));
     find_finite_fields(found, client, versions);
     accepted_version const* const old = old_version(versions);

@@ -53,6 +53,7 @@ void find_common_features(
     wire::client_hello hello = client.hello(old.version, old.suites);
     hello.extensions.push_back(wire::empty_extension(extension_type::extended_master_secret));
     hello.extensions.push_back(wire::heartbeat());
+    hello.extensions.push_back(wire::empty_extension(extension_type::next_protocol));
     hello.extensions.push_back(wire::status_request());
     raw_answer const answer = client.ask(hello, awaited::flight);
     found.push_back(seen(
@@ -63,6 +64,8 @@ void find_common_features(
         "extended (RFC 7627)", "not extended (RFC 7627)"));
     found.push_back(seen(
         "heartbeat", answer, answered_with(answer, extension_type::heartbeat), "accepted", "no"));
+    found.push_back(
+        seen("NPN", answer, answered_with(answer, extension_type::next_protocol), "offered", "no"));
     found.push_back(
         seen("OCSP staple", answer, answer.flight.has_staple(), "a response is stapled", "no"));
     if (!answer.flight.complete() && !answer.flight.has_staple())
@@ -110,7 +113,7 @@ std::vector<probed_answer> find_features(raw_client& client, accepted_versions c
         std::string const why =
             old == nullptr ? "the server accepts TLS 1.3 only" : "the server accepts SSL 3.0 only";
         for (char const* const name :
-             {"renegotiation", "master secret", "heartbeat", "OCSP staple", "compression",
+             {"renegotiation", "master secret", "heartbeat", "NPN", "OCSP staple", "compression",
               "encrypt-then-MAC"})
             found.push_back({name, {}, why});
         return found;

@@ -22,6 +22,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <ranges>
 #include <span>
@@ -39,6 +40,14 @@ using library_version = tls::protocol_version;
 constexpr unsigned failures_max = 3;
 
 constexpr std::string_view unknown_name = "cleat-probe.invalid"; // RFC 6761, section 6.4.
+
+// Of the registry of ALPN protocol IDs (RFC 7301, section 6), and SPDY.
+constexpr std::array<std::string_view, 30> known_protocols{
+    "http/1.1", "h2",       "h3",          "http/1.0",    "http/0.9",   "h2c",
+    "spdy/3.1", "spdy/3",   "spdy/2",      "spdy/1",      "acme-tls/1", "stun.turn",
+    "webrtc",   "c-webrtc", "ftp",         "imap",        "pop3",       "managesieve",
+    "coap",     "co",       "xmpp-client", "xmpp-server", "mqtt",       "dot",
+    "ntske/1",  "irc",      "nntp",        "postgresql",  "radius/1.1", "tds/8.0"};
 
 std::string joined_names(std::string_view host, std::string_view port)
 {
@@ -268,7 +277,10 @@ void prober::find_groups()
     bool post_quantum = false;
     for (wire::named_group const& each : wire::named_groups()) {
         bool const is_accepted = std::ranges::count(accepted, each.number) > 0;
-        (is_accepted ? report_.groups : report_.other_groups).emplace_back(each.name);
+        if (is_accepted)
+            report_.groups.emplace_back(each.name);
+        else if (each.current)
+            report_.other_groups.emplace_back(each.name);
         post_quantum = post_quantum || (is_accepted && each.post_quantum);
     }
     if (post_quantum || !raw_.gave_up())
@@ -288,6 +300,8 @@ void prober::find_answers()
     report_.features.push_back(
         {"renegotiation by the client", {}, report_.client + " does not begin one"});
     report_.features.push_back({"DTLS and STARTTLS", {}, "probe begins with TLS, over TCP"});
+    report_.features.push_back(
+        {"BREACH and headers of HTTP", {}, "probe does not judge what is inside TLS"});
     report_.vulnerabilities = find_vulnerabilities(raw_, accepted_);
     report_.vulnerabilities.push_back(find_ticketbleed(raw_, accepted_, old_ticket_));
     report_.tolerance = find_tolerance(raw_, accepted_);
@@ -307,21 +321,18 @@ void prober::say_what_is_incomplete()
     report_.incomplete = fmt::format("{}", fmt::join(reasons, "; "));
 }
 
+// By elimination, as suites are found. The first that the server chooses is the one that it
+// prefers; h2 is offered second, so a server that chooses it has an order of its own.
 void prober::find_alpn()
 {
     tls::context_spec spec = permissive_client();
-    std::vector<std::string> const both{"h2", "http/1.1"};
-    for (std::string const& each : both) {
-        spec.alpn = {each};
-        if (connect(spec).alpn == each)
-            report_.alpn.push_back(each);
+    spec.alpn.assign(known_protocols.begin(), known_protocols.end());
+    while (!spec.alpn.empty()) {
+        visit const result = connect(spec);
+        if (result.alpn.empty() || std::erase(spec.alpn, result.alpn) == 0)
+            return;
+        report_.alpn.push_back(result.alpn);
     }
-    if (report_.alpn.size() < 2)
-        return;
-    // A server that takes h2, now offered second, has an order of its own.
-    spec.alpn = {"http/1.1", "h2"};
-    if (connect(spec).alpn == "http/1.1")
-        std::ranges::reverse(report_.alpn);
 }
 
 // The default certificate, then one of each kind of key.

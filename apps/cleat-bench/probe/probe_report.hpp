@@ -112,9 +112,9 @@ struct probe_report
 
     std::vector<probed_version> versions;  ///< Accepted, the latest first.
     std::vector<std::string> groups;       ///< Those that the server accepts.
-    std::vector<std::string> other_groups; ///< Those that were offered, and not accepted.
+    std::vector<std::string> other_groups; ///< Not accepted, of those that clients offer today.
     std::optional<bool> post_quantum;      ///< Unset: not found out.
-    std::vector<std::string> alpn;         ///< Of h2 and http/1.1; the preferred one first.
+    std::vector<std::string> alpn;         ///< Accepted, the preferred one first.
     std::vector<probed_answer> features;
     std::vector<probed_answer> tolerance;         ///< `yes`: such a ClientHello is accepted.
     std::vector<probed_answer> vulnerabilities;   ///< `yes`: vulnerable.

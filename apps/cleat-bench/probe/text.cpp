@@ -45,15 +45,11 @@ void add_versions(std::string& text, probe_report const& report)
         for (std::string const& suite : each.suites)
             add_row(text, "", suite);
     }
-    std::vector<std::string> others; // Only those that a client of today may offer.
-    for (std::string const& each : report.other_groups)
-        if (wire::named_group const* const known = wire::find_group(each);
-            known != nullptr && known->current)
-            others.push_back(each);
     add_row(
         text, "groups",
         fmt::format(
-            "{}{}", list_of(report.groups), others.empty() ? "" : "; not " + list_of(others)));
+            "{}{}", list_of(report.groups),
+            report.other_groups.empty() ? "" : "; not " + list_of(report.other_groups)));
     add_row(
         text, "post-quantum",
         !report.post_quantum   ? "unknown"
@@ -61,9 +57,9 @@ void add_versions(std::string& text, probe_report const& report)
                                : "no");
     add_row(
         text, "ALPN",
-        report.alpn.size() == 2
+        report.alpn.size() >= 2
             ? fmt::format("{} (prefers {})", list_of(report.alpn), report.alpn.front())
-            : list_of(report.alpn, "neither h2 nor http/1.1"));
+            : list_of(report.alpn));
 }
 
 void add_certificate(std::string& text, probe_report const& report, probed_certificate const& each)

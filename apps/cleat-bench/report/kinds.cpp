@@ -3,9 +3,13 @@
 #include "text/keys.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cleat::bench {
 namespace {
@@ -108,6 +112,25 @@ std::string resumed_versions(json::value const& ways)
     return found.empty() ? "nothing" : found;
 }
 
+// The names of the answers that are `yes`; with_detail adds what was seen. A document of before
+// there were such answers has none.
+std::string answers_in_words(
+    json::value const& host, std::string_view key, std::optional<bool> yes, bool with_detail)
+{
+    std::vector<std::string> words;
+    if (find(host, key) == nullptr)
+        return {};
+    for (json::value const& each : list(host, key)) {
+        bool const is_known = find(each, "yes") != nullptr;
+        if (is_known ? yes != flag(each, "yes") : yes.has_value())
+            continue;
+        std::string_view const name{text(each, "name")};
+        std::string_view const detail{text(each, "detail")};
+        words.push_back(with_detail ? fmt::format("{}: {}", name, detail) : std::string{name});
+    }
+    return fmt::format("{}", fmt::join(words, with_detail ? "; " : ", "));
+}
+
 json::array facts_of(json::value const& host)
 {
     json::array found;
@@ -138,6 +161,12 @@ json::array facts_of(json::value const& host)
     fact("TLS 1.3 tickets", resumption_in_words(member(ways, "tls_1_3_tickets")));
     fact("TLS 1.2 tickets", resumption_in_words(member(ways, "tls_1_2_tickets")));
     fact("TLS 1.2 session IDs", resumption_in_words(member(ways, "tls_1_2_session_ids")));
+    fact("features", answers_in_words(host, "features", true, true));
+    fact("without", answers_in_words(host, "features", false, true));
+    fact("vulnerable to", answers_in_words(host, "vulnerabilities", true, true));
+    fact("not vulnerable to", answers_in_words(host, "vulnerabilities", false, false));
+    fact("unusual hellos refused", answers_in_words(host, "tolerance", false, true));
+    fact("not tried", answers_in_words(host, "not_tried", {}, true));
     fact("incomplete", std::string{text(host, "incomplete")});
     fact("asked by", std::string{text(host, "client")});
     return found;

@@ -30,6 +30,7 @@ enum class extension_type : std::uint16_t
     session_ticket = 35,
     supported_versions = 43,
     key_share = 51,
+    next_protocol = 13172, ///< The draft before ALPN.
     renegotiation_info = 0xff01
 };
 
