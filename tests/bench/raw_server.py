@@ -108,6 +108,8 @@ class Settings:
     suites: list[int] = field(default_factory=lambda: [0x002F])  # AES128-SHA
     secure_renegotiation: bool = True
     compresses: bool = False
+    version: int = 0x0303
+    has_ssl_2: bool = False
     suites_max: int = 1 << 16  # It refuses a ClientHello with more.
     hello_max: int = 1 << 16
     knows_grease: bool = True
@@ -137,12 +139,18 @@ class RawServer(Server):
             pass
 
     def talk_tls(self, client: socket.socket) -> None:
-        hello = take_hello(client)
         said = self.settings
+        if client.recv(1, socket.MSG_PEEK)[0] & 0x80:  # SSL 2.0
+            if said.has_ssl_2:
+                client.sendall(b"\x80\x0b\x04\0\1\0\2" + b"\0" * 6)
+                take(client, 1 << 16)
+            return
+        hello = take_hello(client)
         grease = any(each & 0x0F0F == 0x0A0A for each in hello.suites)
         chosen = [each for each in said.suites if each in hello.suites]
+        version = min(hello.version, 0x0303)
         if (
-            hello.version < 0x0303 or not chosen or len(hello.suites) > said.suites_max
+            version != said.version or not chosen or len(hello.suites) > said.suites_max
             or len(hello.message) > said.hello_max or (grease and not said.knows_grease)
             or 0x5600 in hello.suites
         ):
@@ -171,10 +179,11 @@ class RawServer(Server):
 
     def flight(self, hello: Hello, suite: int) -> bytes:
         extensions = b""
-        if self.settings.secure_renegotiation:
+        if self.settings.secure_renegotiation and hello.extensions:
             extensions += b"\xff\x01" + sized(b"\0", 2)
         compression = 1 if self.settings.compresses and 1 in hello.compressions else 0
-        body = b"\3\3" + b"r" * 32 + b"\0" + suite.to_bytes(2, "big") + bytes([compression])
+        body = self.settings.version.to_bytes(2, "big") + b"r" * 32 + b"\0"
+        body += suite.to_bytes(2, "big") + bytes([compression])
         body += sized(extensions, 2) if extensions else b""
         messages = b"\2" + sized(body, 3) + b"\x0b" + sized(sized(sized(self.der, 3), 3), 3)
         if suite == 0x0033:  # DHE-RSA-AES128-SHA

@@ -4,7 +4,9 @@ what was not tried."""
 import contextlib
 import json
 import re
+import select
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 from typing import Callable, Iterator
@@ -14,7 +16,7 @@ import pytest
 from certificates import CertificateMaker, openssl
 from deadlines import DEADLINE
 from ocsp_responses import Authority
-from probed import Report, bench
+from probed import Report, Server, bench
 from raw_server import RawServer
 from server_process import free_port
 
@@ -67,6 +69,16 @@ def in_json(tmp_path: Path, port: int, *more: object) -> dict:
     found = tmp_path / "probe.json"
     Report(port, "--json", found, *more)
     return json.loads(found.read_text())["hosts"][0]
+
+
+def pass_on(one: socket.socket, other: socket.socket) -> None:
+    """pass_on relays between two connections until either ends."""
+    while True:
+        for readable in select.select([one, other], [], [], DEADLINE)[0]:
+            got = readable.recv(1 << 16)
+            if not got:
+                return
+            (other if readable is one else one).sendall(got)
 
 
 # Suites and groups.
@@ -147,6 +159,15 @@ def test_no_suite_that_sslscan_finds_is_missing(
     assert theirs - ours == set()
 
 
+def test_a_server_with_nothing_but_ssl_3_0(certs):
+    with RawServer(certs.rsa, version=0x0300, suites=[AES128, 0x000A]) as port:
+        report = Report(port)
+    assert report["versions"] == "SSL 3.0"
+    assert sorted(report.suites["SSL 3.0 suites"]) == ["AES128-SHA", "DES-CBC3-SHA"]
+    assert "SSL 3.0 accepted" in report.weak and "neither TLS 1.2 nor TLS 1.3" in report.weak
+    assert "renegotiation: the server accepts SSL 3.0 only" in report.said("not tried")
+
+
 # Features.
 
 
@@ -224,6 +245,8 @@ def test_a_sound_raw_server_has_none(certs):
         ("Logjam", {"suites": [DHE_AES128], "prime_bits": 1024}),
         ("Sweet32", {"suites": [0x000A]}),
         ("FREAK", {"suites": [0x0003]}),
+        ("POODLE", {"version": 0x0300}),
+        ("DROWN", {"has_ssl_2": True}),
     ],
 )
 def test_a_vulnerability_is_found(certs, name, settings):
@@ -233,7 +256,8 @@ def test_a_vulnerability_is_found(certs, name, settings):
     assert any(each.startswith(f"vulnerable to {name}: ") for each in report.weak)
     others = [each for each in ATTACKS if each != name]
     found = {each for each in others if report[each].startswith("vulnerable: ")}
-    assert found <= ({"RC4"} if name == "FREAK" else set())  # The suite for export has RC4.
+    # The suite for export has RC4, and what SSL 3.0 has is open to BEAST, too.
+    assert found == {"FREAK": {"RC4"}, "POODLE": {"BEAST"}}.get(name, set())
 
 
 @pytest.mark.parametrize("suite", ["RSA:+3DES-CBC", "RSA:+AES-128-CBC"])
@@ -245,6 +269,28 @@ def test_old_versions_have_old_attacks(gnutls_server, suite):
     sweet = "3DES" in suite
     assert report["Sweet32"].startswith("vulnerable: 1 suite " if sweet else "not vulnerable: ")
     assert "neither TLS 1.2 nor TLS 1.3" in report.weak
+
+
+def test_ticketbleed_is_found(s_server, certs):
+    """The server before s_server answers a ticket with a session ID that is longer than that of the
+    hello, as the vulnerable load balancers did."""
+    port = s_server("-tls1_2", pem=certs.rsa)
+
+    def talk(client: socket.socket) -> None:
+        hello = client.recv(1 << 16)
+        if b"T" * 16 in hello:
+            body = b"\3\3" + b"r" * 32 + b"\x20" + b"T" * 16 + b"m" * 16 + b"\xc0\x2f\0"
+            message = b"\2" + len(body).to_bytes(3, "big") + body
+            client.sendall(b"\x16\3\3" + len(message).to_bytes(2, "big") + message)
+            return
+        with socket.create_connection(("127.0.0.1", port)) as server:
+            server.sendall(hello)
+            pass_on(client, server)
+
+    with Server(talk) as before:
+        report = Report(before)
+    assert report["Ticketbleed"] == "vulnerable: a session ID of 16 bytes was answered with 32"
+    assert any(each.startswith("vulnerable to Ticketbleed") for each in report.weak)
 
 
 # Intolerance.
