@@ -335,6 +335,18 @@ def test_a_fleet_that_shares_its_keys_and_one_that_does_not(s_server, nginx_serv
 # Certificates.
 
 
+def test_certificates_of_three_kinds_of_key(s_server, certs):
+    """s_server takes two of a kind for a name, so the third is on a server of its own."""
+    ed25519 = certs.self_signed("ed25519", ["-newkey", "ed25519"], "DNS:localhost")
+    flags = ["-dcert", certs.rsa.cert, "-dkey", certs.rsa.key]
+    keys = {
+        key
+        for port in (s_server(*flags, pem=ed25519), s_server(*flags, pem=certs.ecdsa))
+        for key in re.findall(r"^  certificate +(\S+),", Report(port).text, re.M)
+    }
+    assert keys == {"Ed25519", "RSA-2048", "ECDSA-256"}
+
+
 def test_the_order_of_the_chain(s_server, certs, tmp_path):
     root = certs.authority("root")
     leaf = certs.signed("chained", root, "/CN=localhost")
