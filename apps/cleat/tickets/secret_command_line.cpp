@@ -36,9 +36,9 @@ command parse_ticket_secret(std::string_view program, std::span<char const* cons
     if (first == "-h" || first == "--help")
         return print_text{fmt::format(ticket_secret_help, program)};
     if (first != "new")
-        return mistake_of(program, "it is not said what to do");
+        return mistake_of(program, "the word new is missing");
     if (arguments.size() > 2)
-        return mistake_of(program, "there are more words than a file");
+        return mistake_of(program, "only one file can follow");
     std::string file{arguments.size() == 2 ? arguments[1] : ""};
     if (file.starts_with('-'))
         return mistake_of(program, fmt::format("there is no flag {}", file));
