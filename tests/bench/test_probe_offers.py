@@ -212,6 +212,28 @@ def test_what_was_not_tried_has_its_reason(s_server):
     assert report.text.splitlines()[-1].startswith("  not tried: ")
 
 
+def test_a_server_that_does_not_answer_raw_hellos_is_not_called_sound(s_server, certs):
+    """Only the library's hellos reach s_server, so the lists of suites are empty."""
+    port = s_server(pem=certs.rsa)
+
+    def talk(client: socket.socket) -> None:
+        hello = client.recv(1 << 16)
+        if b"c" * 16 in hello:  # No random bytes of a library.
+            client.recv(1)
+            return
+        with socket.create_connection(("127.0.0.1", port)) as server:
+            server.sendall(hello)
+            pass_on(client, server)
+
+    with Server(talk) as before:
+        report = Report(before, "--timeout", "1s")
+    assert report["versions"] == "TLS 1.3"
+    assert report["incomplete"] == "3 ClientHellos had no answer, and the rest was left out"
+    for name in ATTACKS:
+        assert report[name].startswith("not tried: "), report.text
+    assert not any(each.startswith("not vulnerable") for each in report.good)
+
+
 # Vulnerabilities: a sound server has none of them, and each is found where it is.
 
 ATTACKS = ["Sweet32", "FREAK", "RC4", "POODLE", "BEAST", "DROWN", "Logjam", "Raccoon", "Heartbleed",

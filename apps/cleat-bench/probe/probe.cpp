@@ -305,6 +305,12 @@ void prober::find_answers()
     report_.vulnerabilities = find_vulnerabilities(raw_, accepted_);
     report_.vulnerabilities.push_back(find_ticketbleed(raw_, accepted_, old_ticket_));
     report_.tolerance = find_tolerance(raw_, accepted_);
+    if (!raw_.gave_up())
+        return;
+    // The lists of suites may be short, so what they do not have proves nothing.
+    for (probed_answer& each : report_.vulnerabilities)
+        if (each.yes == false)
+            each = {each.name, {}, "the server left ClientHellos unanswered"};
 }
 
 void prober::say_what_is_incomplete()
