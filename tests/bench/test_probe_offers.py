@@ -17,7 +17,7 @@ from certificates import CertificateMaker, openssl
 from deadlines import DEADLINE
 from ocsp_responses import Authority
 from probed import Report, Server, bench
-from raw_server import RawServer
+from raw_server import HANDSHAKE_FAILURE, RawServer, alert
 from server_process import free_port
 
 EVERYTHING = "ALL:COMPLEMENTOFALL:@SECLEVEL=0"
@@ -112,6 +112,26 @@ def test_a_server_that_limits_the_number_of_suites(certs):
     with RawServer(certs.rsa, suites=[0xC09C, AES128], suites_max=128) as port:
         report = Report(port)
     assert sorted(report.suites["TLS 1.2 suites"]) == ["AES128-CCM", "AES128-SHA"]
+
+
+def test_a_server_that_wants_a_key_share(s_server, certs):
+    """It refuses a hello that has none, where others ask for one."""
+    port = s_server("-tls1_3", pem=certs.rsa)
+
+    def talk(client: socket.socket) -> None:
+        hello = client.recv(1 << 16)
+        if b"\x00\x33\x00\x02\x00\x00" in hello:
+            client.sendall(alert(HANDSHAKE_FAILURE))
+            return
+        with socket.create_connection(("127.0.0.1", port)) as server:
+            server.sendall(hello)
+            pass_on(client, server)
+
+    with Server(talk) as before:
+        report = Report(before)
+    assert len(report.suites["TLS 1.3 suites"]) == 3
+    assert report["groups"] == "X25519"
+    assert any(each.startswith("groups of TLS 1.3 but X25519") for each in report.said("not tried"))
 
 
 def test_suites_have_what_the_registry_says(s_server, certs, tmp_path):

@@ -249,6 +249,13 @@ void prober::find_versions()
 {
     for (wire::version const each : wire::versions) {
         accepted_version found{each, accepted_suites(raw_, each)};
+        if (found.suites.empty() && each == wire::version::tls_1_3) {
+            raw_client sharing = raw_;
+            sharing.share_key();
+            found.suites = accepted_suites(sharing, each);
+            if (!found.suites.empty())
+                raw_.share_key();
+        }
         if (found.suites.empty())
             continue;
         probed_version shown{each, {}, order_of(raw_, each, found.suites)};
@@ -283,7 +290,9 @@ void prober::find_groups()
             report_.other_groups.emplace_back(each.name);
         post_quantum = post_quantum || (is_accepted && each.post_quantum);
     }
-    if (post_quantum || !raw_.gave_up())
+    if (raw_.shares_key())
+        report_.other_groups.clear();
+    if (post_quantum || !(raw_.gave_up() || raw_.shares_key()))
         report_.post_quantum = post_quantum;
 }
 
@@ -299,6 +308,9 @@ void prober::find_answers()
         report_.features.push_back({"early data", {}, "the server gave no ticket of TLS 1.3"});
     report_.features.push_back(
         {"renegotiation by the client", {}, report_.client + " does not begin one"});
+    if (raw_.shares_key())
+        report_.features.push_back(
+            {"groups of TLS 1.3 but X25519", {}, "the server refuses hellos without a key share"});
     report_.features.push_back({"DTLS and STARTTLS", {}, "probe begins with TLS, over TCP"});
     report_.features.push_back(
         {"BREACH and headers of HTTP", {}, "probe does not judge what is inside TLS"});

@@ -1,5 +1,6 @@
 #include "probe/raw_client.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cleat::bench {
@@ -43,7 +44,9 @@ wire::client_hello raw_client::hello(
         constexpr std::uint16_t only[] = {static_cast<std::uint16_t>(wire::version::tls_1_3)};
         made.session_id.assign(32, 's'); // RFC 8446, appendix D.4.
         made.extensions.push_back(wire::supported_versions(only));
-        made.extensions.push_back(wire::no_key_share());
+        constexpr std::uint16_t x25519 = 29;
+        bool const shares = shares_key_ && std::ranges::count(groups, x25519) > 0;
+        made.extensions.push_back(shares ? wire::x25519_key_share() : wire::no_key_share());
         return made;
     }
     made.legacy_version = static_cast<std::uint16_t>(version);

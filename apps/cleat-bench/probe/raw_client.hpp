@@ -37,6 +37,11 @@ public:
     /// sends no more.
     [[nodiscard]] raw_answer ask(wire::client_hello const& hello, awaited end = awaited::hello);
 
+    /// share_key makes hellos of TLS 1.3 that offer X25519 have a key share of it. Without, the
+    /// server has to ask for one, which a few servers cannot.
+    void share_key() noexcept { shares_key_ = true; }
+    [[nodiscard]] bool shares_key() const noexcept { return shares_key_; }
+
     /// gave_up: ask sends no more.
     [[nodiscard]] bool gave_up() const noexcept { return unanswered_ >= unanswered_max; }
     [[nodiscard]] unsigned unanswered() const noexcept { return unanswered_; }
@@ -51,6 +56,7 @@ private:
     std::string name_;
     std::chrono::milliseconds timeout_;
     unsigned unanswered_ = 0;
+    bool shares_key_ = false;
 };
 
 /// all_groups are the numbers of the registered groups that a version knows.
