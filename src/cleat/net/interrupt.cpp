@@ -41,7 +41,7 @@ void interrupt::raise(error reason) noexcept
 {
     raised_ = reason;
     if (waiter* const w = std::exchange(waiting_, nullptr); w != nullptr)
-        w->wake(*w, raised_);
+        w->wake(*w, raised());
 }
 
 void interrupt::on_expired(deadline& d) noexcept

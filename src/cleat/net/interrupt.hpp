@@ -34,7 +34,10 @@ public:
     void raise(error reason) noexcept;
 
     /// raised is the reason with which waits end at once; no error while none is raised.
-    [[nodiscard]] error_code raised() const noexcept { return raised_; }
+    [[nodiscard]] error_code raised() const noexcept
+    {
+        return raised_ == error{} ? error_code{} : error_code{raised_};
+    }
 
     /// guard sets the waiter that is woken when the interrupt is raised; null: no wait is pending.
     void guard(waiter* w) noexcept { waiting_ = w; }
@@ -50,7 +53,8 @@ private:
     waiter* waiting_ = nullptr;
     interrupt* previous_ = nullptr; // In the list of all interrupts of the worker.
     interrupt* next_ = nullptr;
-    error_code raised_;
+    // Each connection has an interrupt, and an error_code would take 24 bytes.
+    error raised_{}; // None of error's values: not raised.
     error reason_{}; // Of the deadline.
 };
 

@@ -32,8 +32,8 @@ struct client_ticket
     /// Which opened it: 0 is context_spec::tickets, and then come the accepted ones.
     std::uint8_t secret = 0;
     /// Seconds since 1970: its session was made by then, on a host whose clock may be ahead of this
-    /// one's. 0: this clock is past that.
-    std::int64_t made_by = 0;
+    /// one's. 0: this clock is past that. 32 bits, which end in 2106, keep the engine small.
+    std::uint32_t made_by = 0;
 };
 
 /// handshake_info is valid once the handshake is done. The views live as long as the engine.

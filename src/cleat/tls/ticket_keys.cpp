@@ -91,7 +91,9 @@ ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) no
         std::size_t const place = i % epochs_;
         std::int64_t const made_by =
             place > this_epoch ? 0 : last_second(place == next_epoch ? epoch_ + 1 : epoch_);
-        note_ticket({ticket_use::opened, static_cast<std::uint8_t>(secret), made_by});
+        note_ticket(
+            {ticket_use::opened, static_cast<std::uint8_t>(secret),
+             static_cast<std::uint32_t>(made_by)});
         return {&keys_[i], i > this_epoch, secret};
     }
     note_ticket({ticket_use::unknown_key});
