@@ -89,8 +89,10 @@ class Browser:
         self.visit(path.resolve().as_uri())
 
     def visit(self, address: str) -> None:
+        go = f"{self._session}/url"
+        self._ask("POST", go, {"url": "about:blank"})  # The page before may still ask its server.
         self.log("browser"), self.log("performance")  # Earlier entries are not this page's.
-        self._ask("POST", f"{self._session}/url", {"url": address})
+        self._ask("POST", go, {"url": address})
 
     def press(self, *keys: str) -> None:
         """press presses keys, one after the other: "Tab", "Enter", "Escape"."""
