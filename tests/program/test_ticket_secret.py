@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from admin_client import admin_of
-from deadlines import eventually
+from deadlines import SANITIZED, eventually
 from program import complaints, run
 from reloads import reload, reload_is_refused, replace
 from tls_client import TLS_1_3, VERSIONS, TlsClient, only
@@ -213,6 +213,7 @@ def memory_has(server, wanted):
     return False
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer reserves terabytes of addresses")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may read another program's memory")
 def test_a_secret_that_is_taken_away_is_wiped(machine):
     one = machine("one", OLD)
