@@ -1,5 +1,5 @@
 // rsa_public: an RSA key out of a certificate, and encryption with it, for messages whose padding
-// is wrong on purpose. No library encrypts those.
+// is wrong on purpose. cleat::tls does not offer that, and programs include no TLS library.
 
 #pragma once
 
