@@ -16,7 +16,7 @@ struct client_side
     net::socket socket;
     net::channel channel;
     error_code early_end{}; ///< The end of the client's stream, if first_bytes has read that far.
-    ticket_timer ticket{*this};
+    ticket_timer ticket{socket, channel};
 };
 
 } // namespace cleat::app

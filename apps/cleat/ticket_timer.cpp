@@ -1,4 +1,3 @@
-#include "client_side.hpp"
 #include "ticket_timer.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -6,21 +5,21 @@
 
 namespace cleat::app {
 
-ticket_timer::ticket_timer(client_side& client) noexcept
-    : deadline{&ticket_timer::on_expired}, client_{client}
+ticket_timer::ticket_timer(net::socket& socket, net::channel& channel) noexcept
+    : deadline{&ticket_timer::on_expired}, socket_{socket}, channel_{channel}
 {
 }
 
 void ticket_timer::begin()
 {
-    if (client_.channel.holds_records() && !client_.channel.unread())
-        client_.socket.worker().arm(*this, limits::ticket_delay);
+    if (channel_.holds_records() && !channel_.unread())
+        socket_.worker().arm(*this, limits::ticket_delay);
 }
 
 void ticket_timer::on_expired(deadline& d) noexcept
 {
-    client_side& client = static_cast<ticket_timer&>(d).client_;
-    client.channel.flush_held(client.socket.entry());
+    ticket_timer& self = static_cast<ticket_timer&>(d);
+    self.channel_.flush_held(self.socket_.entry());
 }
 
 } // namespace cleat::app

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cleat/core/fifo_deadlines.hpp>
+#include <cleat/net/channel.hpp>
+#include <cleat/net/socket.hpp>
 
 namespace cleat::app {
 
-struct client_side;
-
-/// ticket_timer sends the session ticket that a client's channel holds back after a TLS 1.3
-/// handshake, if neither an answer nor more of the client's bytes come within limits::ticket_delay.
+/// ticket_timer sends the session ticket that the channel holds back after a TLS 1.3 handshake, if
+/// neither an answer nor more of the client's bytes come within limits::ticket_delay.
 ///
 /// Why wait: most requests come with the client's Finished or right after it, and are answered
 /// soon. The ticket then shares the answer's packet.
@@ -21,8 +21,8 @@ struct client_side;
 class ticket_timer : deadline
 {
 public:
-    /// The client outlives its timer.
-    explicit ticket_timer(client_side& client) noexcept;
+    /// Both belong to one connection, and outlive the timer.
+    ticket_timer(net::socket& socket, net::channel& channel) noexcept;
 
     /// begin starts the timer when the handshake is done.
     void begin();
@@ -34,7 +34,8 @@ public:
 private:
     static void on_expired(deadline& d) noexcept;
 
-    client_side& client_;
+    net::socket& socket_;
+    net::channel& channel_;
 };
 
 } // namespace cleat::app
