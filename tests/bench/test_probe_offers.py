@@ -17,7 +17,7 @@ from certificates import CertificateMaker, openssl
 from deadlines import DEADLINE
 from ocsp_responses import Authority
 from probed import Report, Server, bench
-from raw_server import HANDSHAKE_FAILURE, RawServer, alert
+from raw_server import HANDSHAKE, HANDSHAKE_FAILURE, RawServer, alert, record, sized
 from server_process import free_port
 
 EVERYTHING = "ALL:COMPLEMENTOFALL:@SECLEVEL=0"
@@ -81,6 +81,22 @@ def pass_on(one: socket.socket, other: socket.socket) -> None:
             (other if readable is one else one).sendall(got)
 
 
+def before(port: int, mark: bytes, answer: bytes) -> Server:
+    """before is a server that answers hellos with a mark itself, or not at all where the answer is
+    empty, and hands all others to the one at the port."""
+
+    def talk(client: socket.socket) -> None:
+        hello = client.recv(1 << 16)
+        if mark in hello:
+            client.sendall(answer) if answer else client.recv(1)
+            return
+        with socket.create_connection(("127.0.0.1", port)) as server:
+            server.sendall(hello)
+            pass_on(client, server)
+
+    return Server(talk)
+
+
 # Suites and groups.
 
 
@@ -117,18 +133,8 @@ def test_a_server_that_limits_the_number_of_suites(certs):
 def test_a_server_that_wants_a_key_share(s_server, certs):
     """It refuses a hello that has none, where others ask for one."""
     port = s_server("-tls1_3", pem=certs.rsa)
-
-    def talk(client: socket.socket) -> None:
-        hello = client.recv(1 << 16)
-        if b"\x00\x33\x00\x02\x00\x00" in hello:
-            client.sendall(alert(HANDSHAKE_FAILURE))
-            return
-        with socket.create_connection(("127.0.0.1", port)) as server:
-            server.sendall(hello)
-            pass_on(client, server)
-
-    with Server(talk) as before:
-        report = Report(before)
+    with before(port, b"\x00\x33\x00\x02\x00\x00", alert(HANDSHAKE_FAILURE)) as server:
+        report = Report(server)
     assert len(report.suites["TLS 1.3 suites"]) == 3
     assert report["groups"] == "X25519"
     assert any(each.startswith("groups of TLS 1.3 but X25519") for each in report.said("not tried"))
@@ -235,18 +241,8 @@ def test_what_was_not_tried_has_its_reason(s_server):
 def test_a_server_that_does_not_answer_raw_hellos_is_not_called_sound(s_server, certs):
     """Only the library's hellos reach s_server, so the lists of suites are empty."""
     port = s_server(pem=certs.rsa)
-
-    def talk(client: socket.socket) -> None:
-        hello = client.recv(1 << 16)
-        if b"c" * 16 in hello:  # No random bytes of a library.
-            client.recv(1)
-            return
-        with socket.create_connection(("127.0.0.1", port)) as server:
-            server.sendall(hello)
-            pass_on(client, server)
-
-    with Server(talk) as before:
-        report = Report(before, "--timeout", "1s")
+    with before(port, b"c" * 16, b"") as server:  # No random bytes of a library.
+        report = Report(server, "--timeout", "1s")
     assert report["versions"] == "TLS 1.3"
     assert report["incomplete"] == "3 ClientHellos had no answer, and the rest was left out"
     for name in ATTACKS:
@@ -317,20 +313,10 @@ def test_ticketbleed_is_found(s_server, certs):
     """The server before s_server answers a ticket with a session ID that is longer than that of the
     hello, as the vulnerable load balancers did."""
     port = s_server("-tls1_2", pem=certs.rsa)
-
-    def talk(client: socket.socket) -> None:
-        hello = client.recv(1 << 16)
-        if b"T" * 16 in hello:
-            body = b"\3\3" + b"r" * 32 + b"\x20" + b"T" * 16 + b"m" * 16 + b"\xc0\x2f\0"
-            message = b"\2" + len(body).to_bytes(3, "big") + body
-            client.sendall(b"\x16\3\3" + len(message).to_bytes(2, "big") + message)
-            return
-        with socket.create_connection(("127.0.0.1", port)) as server:
-            server.sendall(hello)
-            pass_on(client, server)
-
-    with Server(talk) as before:
-        report = Report(before)
+    body = b"\3\3" + b"r" * 32 + b"\x20" + b"T" * 16 + b"m" * 16 + b"\xc0\x2f\0"
+    answer = record(HANDSHAKE, b"\2" + sized(body, 3))
+    with before(port, b"T" * 16, answer) as server:
+        report = Report(server)
     assert report["Ticketbleed"] == "vulnerable: a session ID of 16 bytes was answered with 32"
     assert any(each.startswith("vulnerable to Ticketbleed") for each in report.weak)
 

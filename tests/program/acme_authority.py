@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,17 +9,9 @@ from typing import Iterator
 
 from certificates import Certificate
 from deadlines import DEADLINE, eventually
-from server_process import free_port
+from server_process import accepts, free_port
 
 NAME = "www.cleat.example"
-
-
-def _accepts(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), DEADLINE).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 @contextmanager
@@ -67,7 +58,7 @@ class Authority:
         names += ["-management", f"127.0.0.1:{free_port()}"]
         self._run("pebble-challtestsrv", *names)
         self._run("pebble", "-config", path, "-dnsserver", f"127.0.0.1:{dns}")
-        eventually("pebble listens", lambda: _accepts(port))
+        eventually("pebble listens", lambda: accepts(port))
         return f"https://localhost:{port}/dir"
 
     def end(self) -> None:
