@@ -1,36 +1,15 @@
 // A client's cache of sessions: what it keeps, forgets, saves and loads.
 
-#include <cleat/tls/certificates/certificates_for_tests.hpp>
-#include <cleat/tls/connection_for_tests.hpp>
+#include <cleat/tls/issued_session_for_tests.hpp>
 #include <cleat/tls/session_cache.hpp>
-#include <cleat/tls/split_wire_for_tests.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 namespace cleat::tls::session_cache_test {
 namespace {
-
-session issued_session()
-{
-    context_spec server;
-    server.certificates = {make_identity({.names = {"a.test"}}).source("a.pem")};
-    server.tickets = std::make_shared<ticket_secret const>(ticket_secret{std::byte{1}});
-    context_spec client;
-    client.role = role::client;
-    client.keep_sessions = true;
-    context const server_context{server};
-    context const client_context{client};
-    engine_pair pair{server_context, client_context};
-    REQUIRE(pair.established());
-    std::vector<std::byte> text;
-    write_all(pair.server, pair.client, pattern(10)); // The ticket comes before it.
-    read_all(pair.client, pair.server, text);
-    return pair.client.engine.take_sessions().front();
-}
 
 session_key key(std::string host, std::uint16_t port = 443)
 {
