@@ -4,15 +4,14 @@
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
+#include <cleat/core/write_whole.hpp>
 #include <cleat/tls/store/file_text.hpp>
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,18 +19,6 @@
 
 namespace cleat::app {
 namespace {
-
-error_code write_all(int fd, std::string_view text)
-{
-    while (!text.empty()) {
-        ssize_t const n = ::write(fd, text.data(), text.size());
-        if (n < 0 && errno != EINTR)
-            return last_system_error();
-        if (n > 0)
-            text.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return ::fsync(fd) == 0 ? error_code{} : last_system_error();
-}
 
 int refuse_to_make(std::string const& file, error_code why)
 {
@@ -59,7 +46,10 @@ int write_ticket_secret(make_ticket_secret const& request)
         ::open(request.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
     if (!made)
         return refuse_to_make(request.file, last_system_error());
-    if (error_code const failed = write_all(made.get(), text.view())) {
+    error_code failed = write_whole(made.get(), text.view());
+    if (!failed && ::fsync(made.get()) != 0)
+        failed = last_system_error();
+    if (failed) {
         static_cast<void>(::unlink(request.file.c_str()));
         return refuse_to_make(request.file, failed);
     }

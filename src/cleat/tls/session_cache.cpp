@@ -1,9 +1,10 @@
 #include <cleat/core/assert.hpp>
+#include <cleat/tls/records.hpp>
 #include <cleat/tls/session_cache.hpp>
 
-#include <algorithm>
+#include <cstdint>
 #include <new>
-#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -13,87 +14,20 @@ namespace {
 // The version is a part of it: a save of another one is refused as a whole.
 constexpr std::string_view magic = "cleat sessions 1\n";
 
-class saved_writer
-{
-public:
-    void add(std::span<std::byte const> bytes)
-    {
-        out_.insert(out_.end(), bytes.begin(), bytes.end());
-    }
-    void add(std::string_view text) { add(std::as_bytes(std::span{text})); }
-    void add(std::uint32_t number)
-    {
-        for (unsigned shift = 0; shift != 32; shift += 8)
-            out_.push_back(static_cast<std::byte>(number >> shift));
-    }
-    void add_sized(std::span<std::byte const> bytes)
-    {
-        add(static_cast<std::uint32_t>(bytes.size()));
-        add(bytes);
-    }
-    void add_sized(std::string_view text) { add_sized(std::as_bytes(std::span{text})); }
-    [[nodiscard]] std::vector<std::byte> finish() && { return std::move(out_); }
-
-private:
-    std::vector<std::byte> out_;
-};
-
-// After a read beyond the end, each read is empty, and failed() is true.
-class saved_reader
-{
-public:
-    explicit saved_reader(std::span<std::byte const> bytes) : left_{bytes} {}
-
-    std::span<std::byte const> take(std::size_t size) noexcept
-    {
-        failed_ = failed_ || size > left_.size();
-        if (failed_)
-            return {};
-        std::span<std::byte const> const taken = left_.first(size);
-        left_ = left_.subspan(size);
-        return taken;
-    }
-    std::uint32_t number() noexcept
-    {
-        std::uint32_t value = 0;
-        unsigned shift = 0;
-        for (std::byte const each : take(4)) {
-            value |= std::to_integer<std::uint32_t>(each) << shift;
-            shift += 8;
-        }
-        return value;
-    }
-    std::span<std::byte const> sized() noexcept { return take(number()); }
-    std::string text()
-    {
-        std::span<std::byte const> const bytes = sized();
-        return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-    }
-    void fail() noexcept { failed_ = true; }
-    [[nodiscard]] bool failed() const noexcept { return failed_; }
-    [[nodiscard]] bool at_end() const noexcept { return left_.empty(); }
-
-private:
-    std::span<std::byte const> left_;
-    bool failed_ = false;
-};
-
 struct saved_session
 {
     session_key key;
     session held;
 };
 
-saved_session read_one(saved_reader& from)
+saved_session read_one(record_reader& from)
 {
     saved_session one;
     one.key.host = from.text();
-    one.key.port = static_cast<std::uint16_t>(from.number());
+    one.key.port = static_cast<std::uint16_t>(from.number<std::uint32_t>());
     one.key.alpn = from.text();
     one.key.scope = from.text();
-    one.held = decode_session(from.sized());
-    if (!one.held)
-        from.fail();
+    one.held = decode_session(std::as_bytes(std::span{from.text()}));
     return one;
 }
 
@@ -167,32 +101,37 @@ std::size_t session_cache::size() const noexcept
 
 std::vector<std::byte> session_cache::save() const
 {
-    saved_writer out;
-    out.add(magic);
+    record_writer out;
     // The oldest first: a load keeps them in this order.
     for (auto each = servers_.rbegin(); each != servers_.rend(); ++each)
         for (std::size_t age = each->sessions.size(); age-- != 0;) {
             std::vector<std::byte> const bytes = encode_session(each->sessions.by_age(age));
             if (bytes.empty())
                 continue; // The library does not let it resume any more.
-            out.add_sized(each->key.host);
-            out.add(std::uint32_t{each->key.port});
-            out.add_sized(each->key.alpn);
-            out.add_sized(each->key.scope);
-            out.add_sized(bytes);
+            out.text(each->key.host);
+            out.number(std::uint32_t{each->key.port});
+            out.text(each->key.alpn);
+            out.text(each->key.scope);
+            out.text({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
         }
-    return std::move(out).finish();
+    std::vector<std::byte> saved;
+    for (std::string_view const part : {magic, std::string_view{out.bytes()}}) {
+        auto const bytes = std::as_bytes(std::span{part});
+        saved.insert(saved.end(), bytes.begin(), bytes.end());
+    }
+    return saved;
 }
 
 error_code session_cache::load(std::span<std::byte const> saved)
 {
-    saved_reader from{saved};
-    std::span<std::byte const> const begin = from.take(magic.size());
-    bool const is_save = std::ranges::equal(begin, std::as_bytes(std::span{magic}));
+    std::string_view const bytes{reinterpret_cast<char const*>(saved.data()), saved.size()};
     std::vector<saved_session> read;
-    while (is_save && !from.failed() && !from.at_end())
+    bool good = bytes.starts_with(magic);
+    for (record_reader from{bytes, magic.size()}; good && from.place() < bytes.size();) {
         read.push_back(read_one(from));
-    if (!is_save || from.failed())
+        good = from.good() && read.back().held;
+    }
+    if (!good)
         return make_error_code(boost::system::errc::bad_message);
     for (saved_session& each : read)
         add(each.key, std::move(each.held));

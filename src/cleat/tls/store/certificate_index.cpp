@@ -1,12 +1,13 @@
 // The file is a header, which names the format and the TLS library, a digest of the rest, and then
-// one record after another. Numbers are in the machine's own order of bytes: an index is no file to
-// take elsewhere.
+// one record after another.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/core/unique_fd.hpp>
+#include <cleat/core/write_whole.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/records.hpp>
 #include <cleat/tls/store/certificate_index.hpp>
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include <fcntl.h>
@@ -52,64 +52,6 @@ std::string files_of(certificate_paths const& paths, std::string const& folder)
     return whole_path(paths.chain, folder) + '\0' +
            (has_key ? whole_path(paths.private_key, folder) : std::string{});
 }
-
-class record_writer
-{
-public:
-    template <class Number>
-    void number(Number value)
-    {
-        static_assert(std::is_trivially_copyable_v<Number>);
-        bytes_.append(reinterpret_cast<char const*>(&value), sizeof value);
-    }
-    void text(std::string_view value)
-    {
-        number(static_cast<std::uint32_t>(value.size()));
-        bytes_.append(value);
-    }
-    [[nodiscard]] std::string const& bytes() const noexcept { return bytes_; }
-
-private:
-    std::string bytes_;
-};
-
-// Reads what record_writer wrote; `good` is false once there was too little.
-class record_reader
-{
-public:
-    record_reader(std::string_view bytes, std::size_t place) noexcept : bytes_{bytes}, place_{place}
-    {
-    }
-
-    template <class Number>
-    Number number() noexcept
-    {
-        Number value{};
-        std::string_view const raw = take(sizeof value);
-        if (!raw.empty())
-            std::memcpy(&value, raw.data(), sizeof value);
-        return value;
-    }
-    std::string_view text() noexcept { return take(number<std::uint32_t>()); }
-
-    [[nodiscard]] bool good() const noexcept { return good_; }
-    [[nodiscard]] std::size_t place() const noexcept { return place_; }
-
-private:
-    std::string_view take(std::size_t size) noexcept
-    {
-        good_ = good_ && size <= bytes_.size() - place_;
-        if (!good_)
-            return {};
-        std::string_view const taken = bytes_.substr(place_, size);
-        place_ += size;
-        return taken;
-    }
-
-    std::string_view bytes_;
-    std::size_t place_;
-    bool good_ = true;
-};
 
 void add_record(
     record_writer& out, certificate_store const& store, certificate_store::number certificate)
@@ -156,18 +98,6 @@ bool read_record(
             names->emplace_back(name);
     }
     return are_names;
-}
-
-error_code write_whole(int fd, std::string_view bytes) noexcept
-{
-    while (!bytes.empty()) {
-        ssize_t const n = ::write(fd, bytes.data(), bytes.size());
-        if (n < 0 && errno != EINTR)
-            return last_system_error();
-        if (n > 0)
-            bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return {};
 }
 
 } // namespace
