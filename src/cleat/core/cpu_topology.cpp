@@ -1,15 +1,11 @@
 #include <cleat/core/cpu_topology.hpp>
+#include <cleat/core/kernel_text.hpp>
 #include <cleat/core/limits.hpp>
-#include <cleat/core/unique_fd.hpp>
 
 #include <boost/system/errc.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -17,53 +13,12 @@
 #include <tuple>
 #include <utility>
 
-#include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 namespace cleat {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Nothing when the file cannot be read, or is longer than limits::sysfs_file_max.
-std::optional<std::string> read_file(fs::path const& path)
-{
-    unique_fd const fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
-    if (!fd)
-        return std::nullopt;
-    std::string text;
-    std::array<char, 4096> chunk; // NOLINT: filled by read
-    for (;;) {
-        ssize_t const n = ::read(fd.get(), chunk.data(), chunk.size());
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || text.size() + static_cast<std::size_t>(n) > limits::sysfs_file_max)
-            return std::nullopt;
-        if (n == 0)
-            return text;
-        text.append(chunk.data(), static_cast<std::size_t>(n));
-    }
-}
-
-std::string_view trimmed(std::string_view text) noexcept
-{
-    std::string_view const space = " \t\r\n";
-    std::size_t const first = text.find_first_not_of(space);
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
-
-template <class T>
-std::optional<T> parse_number(std::string_view text) noexcept
-{
-    T value{};
-    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failed != std::errc{} || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
 
 std::optional<int> parse_cpu_number(std::string_view text) noexcept
 {
@@ -73,13 +28,13 @@ std::optional<int> parse_cpu_number(std::string_view text) noexcept
 
 std::optional<int> read_number(fs::path const& path)
 {
-    std::optional<std::string> const text = read_file(path);
+    std::optional<std::string> const text = read_kernel_file(path);
     return text ? parse_number<int>(trimmed(*text)) : std::nullopt;
 }
 
 std::optional<std::vector<int>> read_cpu_list(fs::path const& path)
 {
-    std::optional<std::string> const text = read_file(path);
+    std::optional<std::string> const text = read_kernel_file(path);
     return text ? parse_cpu_list(trimmed(*text)) : std::nullopt;
 }
 
@@ -121,55 +76,6 @@ std::vector<std::pair<int, int>> read_numa_nodes(fs::path const& sysfs)
     }
     std::sort(nodes.begin(), nodes.end());
     return nodes;
-}
-
-// cpu.max is "max 100000" or "150000 100000": quota and period in microseconds.
-std::optional<double> parse_cpu_max(std::string_view text)
-{
-    std::size_t const space = text.find(' ');
-    if (space == std::string_view::npos)
-        return std::nullopt;
-    std::optional<std::uint64_t> const quota = parse_number<std::uint64_t>(text.substr(0, space));
-    std::optional<std::uint64_t> const period = parse_number<std::uint64_t>(text.substr(space + 1));
-    if (!quota || !period || *quota == 0 || *period == 0)
-        return std::nullopt;
-    return static_cast<double>(*quota) / static_cast<double>(*period);
-}
-
-// The group of cgroup v2 is the line "0::/path", relative to the mount. Seen from another cgroup
-// namespace it may leave the mount with "..": then we can read only the mount's own limit.
-fs::path own_group(fs::path const& own_cgroup)
-{
-    std::optional<std::string> const text = read_file(own_cgroup);
-    if (!text)
-        return {};
-    std::string_view rest = *text;
-    while (!rest.empty()) {
-        std::string_view const line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        if (!line.starts_with("0::/"))
-            continue;
-        fs::path group{line.substr(4)};
-        return std::find(group.begin(), group.end(), "..") == group.end() ? group : fs::path{};
-    }
-    return {};
-}
-
-// Every level above limits as well: the smallest limit applies.
-std::optional<double> read_cpu_limit(kernel_files const& files)
-{
-    std::optional<double> limit;
-    fs::path group = own_group(files.own_cgroup);
-    for (int depth = 0; depth != limits::cgroup_depth_max; ++depth) {
-        std::optional<std::string> const text = read_file(files.cgroup / group / "cpu.max");
-        std::optional<double> const level = text ? parse_cpu_max(trimmed(*text)) : std::nullopt;
-        if (level)
-            limit = std::min(limit.value_or(*level), *level);
-        if (group.empty())
-            break;
-        group = group.parent_path();
-    }
-    return limit;
 }
 
 } // namespace
@@ -214,8 +120,8 @@ std::size_t cpu_topology::physical_cores() const
 std::size_t cpu_topology::workers_auto() const
 {
     std::size_t n = std::max<std::size_t>(cpus.size(), 1);
-    if (cpu_limit && *cpu_limit < static_cast<double>(n))
-        n = static_cast<std::size_t>(std::ceil(*cpu_limit));
+    if (limit && limit->cpus < static_cast<double>(n))
+        n = static_cast<std::size_t>(std::ceil(limit->cpus));
     return std::max<std::size_t>(n, 1);
 }
 
@@ -247,7 +153,7 @@ cpu_topology read_cpu_topology(std::vector<int> allowed, kernel_files const& fil
         each.physical_core = physical_core_of(each, folder, topology.cpus);
         topology.cpus.push_back(each);
     }
-    topology.cpu_limit = read_cpu_limit(files);
+    topology.limit = read_cpu_limit(files.control_group);
     return topology;
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cleat/core/cpu_limit.hpp>
 #include <cleat/core/error.hpp>
 
 #include <cstddef>
@@ -27,8 +28,8 @@ struct cpu
 /// cpu_topology is the kernel's data on the CPUs that we may use.
 struct cpu_topology
 {
-    std::vector<cpu> cpus;           ///< Allowed and online, by number; never empty when read.
-    std::optional<double> cpu_limit; ///< The control group's quota, in CPUs.
+    std::vector<cpu> cpus;          ///< Allowed and online, by number; never empty when read.
+    std::optional<cpu_limit> limit; ///< The control group's quota.
 
     /// physical_cores is how many cores the CPUs are on.
     [[nodiscard]] std::size_t physical_cores() const;
@@ -42,8 +43,7 @@ struct cpu_topology
 struct kernel_files
 {
     std::filesystem::path sysfs = "/sys";
-    std::filesystem::path cgroup = "/sys/fs/cgroup";        ///< Where cgroup v2 is mounted.
-    std::filesystem::path own_cgroup = "/proc/self/cgroup"; ///< Which group we are in.
+    control_group_files control_group;
 };
 
 /// read_cpu_topology asks the kernel for this thread's affinity, and reads the rest from files. It

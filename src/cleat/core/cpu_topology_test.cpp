@@ -19,8 +19,10 @@ struct machine
     temporary_folder root;
     kernel_files files{
         .sysfs = root.path() / "sys",
-        .cgroup = root.path() / "cgroup",
-        .own_cgroup = root.path() / "own_cgroup"};
+        .control_group = {
+            .version_2 = root.path() / "cgroup",
+            .version_1 = root.path() / "none",
+            .own = root.path() / "own_cgroup"}};
 
     void add(int number, std::string const& siblings, int core = 0, int package = 0) const
     {
@@ -129,7 +131,7 @@ TEST_CASE("without the kernel's files every CPU is a core of its own")
     cpu_topology const topology = read_cpu_topology({2, 0, 2}, m.files);
     REQUIRE(topology.cpus.size() == 2);
     CHECK(topology.cpus[1] == cpu{.number = 2, .physical_core = 2, .package = 0, .numa_node = 0});
-    CHECK_FALSE(topology.cpu_limit.has_value());
+    CHECK_FALSE(topology.limit.has_value());
     CHECK(order_for_workers(topology, 2) == std::vector{0, 2});
 }
 
@@ -149,40 +151,23 @@ TEST_CASE("garbage in the kernel's files is treated like a missing file")
         REQUIRE(topology.cpus.size() == 1);
         CHECK(
             topology.cpus[0] == cpu{.number = 0, .physical_core = 0, .package = 0, .numa_node = 0});
-        CHECK_FALSE(topology.cpu_limit.has_value());
+        CHECK_FALSE(topology.limit.has_value());
     }
     m.online(std::string(limits::sysfs_file_max + 1, '0'));
     CHECK(read_cpu_topology({0}, m.files).cpus.size() == 1);
 }
 
-TEST_CASE("the smallest limit from our control group up to the root applies")
+TEST_CASE("a limit below the number of CPUs is the number of workers, rounded up")
 {
     machine const m;
-    m.root.write("own_cgroup", "1:name=systemd:/x\n0::/site/cleat\n");
-    m.root.write("cgroup/site/cleat/cpu.max", "max 100000\n");
-    m.root.write("cgroup/site/cpu.max", "150000 100000\n");
-    m.root.write("cgroup/cpu.max", "400000 100000\n");
-    cpu_topology topology = read_cpu_topology(up_to(8), m.files);
-    REQUIRE(topology.cpu_limit.has_value());
-    CHECK(*topology.cpu_limit == doctest::Approx(1.5));
-    CHECK(topology.workers_auto() == 2);
-
-    // In a container our own group is the mount's root.
     m.root.write("own_cgroup", "0::/\n");
-    topology = read_cpu_topology(up_to(8), m.files);
-    REQUIRE(topology.cpu_limit.has_value());
-    CHECK(*topology.cpu_limit == doctest::Approx(4));
+    m.root.write("cgroup/cpu.max", "150000 100000\n");
+    cpu_topology const topology = read_cpu_topology(up_to(8), m.files);
+    CHECK(topology.limit == cpu_limit{1.5, std::chrono::milliseconds{100}});
+    CHECK(topology.workers_auto() == 2);
 
     m.root.write("cgroup/cpu.max", "1000 100000\n");
     CHECK(read_cpu_topology(up_to(8), m.files).workers_auto() == 1);
-}
-
-TEST_CASE("a control group outside of the mount is not followed")
-{
-    machine const m;
-    m.root.write("own_cgroup", "0::/../other\n");
-    m.root.write("other/cpu.max", "100000 100000\n");
-    CHECK_FALSE(read_cpu_topology({0}, m.files).cpu_limit.has_value());
 }
 
 TEST_CASE("the kernel's notation for lists is read")
