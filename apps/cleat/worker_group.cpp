@@ -206,6 +206,7 @@ void worker_group::replace(successor next)
     generations_.push_back(std::move(next.made));
     contexts_ = std::move(next.contexts);
     follow_upstreams();
+    pool_->follow_cpu_limit();
     for (std::size_t i = 0; i < size(); ++i)
         next.parts[i].upstreams = all_tables(upstreams_, i);
     for (std::size_t i = 0; i < size(); ++i)

@@ -551,6 +551,15 @@ constexpr metric_row metric_rows[] = {
          });
      }},
 
+    {"cleat_worker_cpu_limit_waits", metric_type::counter, "",
+     "Times that a worker has let transfers and handshakes wait to keep below the control group's "
+     "CPU quota",
+     "worker",
+     [](from_t from, into_t into) {
+         add_by_worker(from, into, [](worker_source const& each) {
+             return std::optional{static_cast<double>(each.worker->credit_waits())};
+         });
+     }},
     {"cleat_worker_longest_turn_seconds", metric_type::gauge, "seconds",
      "The longest pass of a worker's event loop, without its wait for events, in the last one to "
      "two "

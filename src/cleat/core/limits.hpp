@@ -389,6 +389,19 @@ inline constexpr int cpus_max = 65'536;
 /// cgroup_depth_max: levels of control groups in which a CPU limit is read.
 inline constexpr int cgroup_depth_max = 64;
 
+/// cpu_quota_share: of the CPU quota of our control group, the part that transfers and handshakes
+/// leave used on average. With all of it the process would often have none left for requests of
+/// established connections.
+inline constexpr double cpu_quota_share = 0.98;
+
+/// cpu_credit_part: of the quota of one period, the most that is saved for a burst of handshakes.
+/// With more, a burst after a quiet time uses up the quota.
+inline constexpr double cpu_credit_part = 0.25;
+
+/// cpu_credit_min: credit that is waited for where there is none. With less, the wake-up itself
+/// uses it up, some 10 us.
+inline constexpr std::chrono::microseconds cpu_credit_min{300};
+
 /// workers_max: workers in a process; a larger number in a configuration is a typing error.
 inline constexpr int workers_max = 1024;
 

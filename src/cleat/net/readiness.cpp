@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -34,17 +36,30 @@ readiness::~readiness()
     free_closed();
 }
 
-void readiness::wait(int timeout_ms) noexcept
+void readiness::wait(std::chrono::nanoseconds timeout) noexcept
 {
+    using namespace std::chrono;
+    int const count_max = static_cast<int>(events_.size());
+    milliseconds const rounded =
+        timeout == for_ever ? milliseconds{-1} : ceil<milliseconds>(timeout);
+    int found = -1;
+    if (timeout != for_ever && rounded != timeout) { // epoll_wait knows whole milliseconds only.
+        seconds const whole = floor<seconds>(timeout);
+        timespec const exact{whole.count(), (timeout - whole).count()};
+        found = ::epoll_pwait2(epoll_.get(), events_.data(), count_max, &exact, nullptr);
+    }
+    if (found < 0) { // Linux has epoll_pwait2 since 5.11.
+        int const ms = static_cast<int>(std::min<milliseconds::rep>(rounded.count(), INT_MAX));
+        found = ::epoll_wait(epoll_.get(), events_.data(), count_max, ms);
+    }
     // EINTR counts as no events: signals are handled elsewhere.
-    found_ = std::max(
-        ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms),
-        0);
+    found_ = std::max(found, 0);
 }
 
-void readiness::dispatch() noexcept
+void readiness::dispatch(unheard events) noexcept
 {
     dispatching_ = true;
+    unheard_ = events;
     for (int i = 0; i < found_; ++i) {
         epoll_event const& event = events_[static_cast<std::size_t>(i)];
         static_cast<entry*>(event.data.ptr)->on_events(event.events);
@@ -166,6 +181,8 @@ void readiness::entry::on_events(std::uint32_t events) noexcept
     if ((events & (EPOLLHUP | EPOLLERR)) != 0)
         events |= EPOLLOUT;
     ready_ |= events;
+    if (mode_ == trigger::level && reader_ == nullptr && owner_->unheard_ == unheard::unwatch)
+        unwatch();
     if ((ready_ & EPOLLIN) != 0)
         wake(reader_);
     // The reader may have closed this entry. Its memory stays until the batch is done.

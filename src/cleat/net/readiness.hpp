@@ -8,6 +8,7 @@
 #include <cleat/net/priority.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -42,16 +43,24 @@ public:
     readiness(readiness&&) = delete;
     ~readiness();
 
-    /// wait collects events, for at most timeout_ms (-1: for ever; 0: without waiting).
-    void wait(int timeout_ms) noexcept;
+    /// wait collects events, for at most `timeout`; for_ever, or 0: without waiting.
+    static constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();
+    void wait(std::chrono::nanoseconds timeout) noexcept;
 
-    /// dispatch wakes the waiters of the events that the last wait collected.
-    void dispatch() noexcept;
+    /// dispatch wakes the waiters of the events that the last wait collected. A descriptor with
+    /// trigger::level whose event nobody waits for is reported by every wait; with unheard::unwatch
+    /// not again until somebody waits for it, so that a wait lasts as long as it should.
+    enum class unheard : std::uint8_t
+    {
+        keep,
+        unwatch
+    };
+    void dispatch(unheard events = unheard::keep) noexcept;
 
     /// cancel_all wakes all waiters of all entries, with ec.
     void cancel_all(error_code ec) noexcept;
 
-    /// native_handle is the epoll set's own descriptor: readable when wait(0) would find an event.
+    /// native_handle is the epoll set's own descriptor: readable when a wait would find an event.
     [[nodiscard]] int native_handle() const noexcept { return epoll_.get(); }
 
 private:
@@ -61,6 +70,7 @@ private:
     entry* first_ = nullptr;  // All entries, except those that their owners have destroyed.
     entry* closed_ = nullptr; // Destroyed during a dispatch, which may still hold events for them.
     bool dispatching_ = false;
+    unheard unheard_ = unheard::keep;
     int found_ = 0;
     std::array<epoll_event, static_cast<std::size_t>(limits::events_per_wait)> events_;
 };

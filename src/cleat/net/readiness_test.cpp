@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -83,7 +85,7 @@ struct watched
 
 void turn(readiness& r)
 {
-    r.wait(0);
+    r.wait({});
     r.dispatch();
 }
 
@@ -311,6 +313,37 @@ TEST_CASE("an entry that is not watched makes no events until the next wait")
     REQUIRE(!w.entry->wait_readable(b));
     turn(r);
     CHECK(b.rung == 1);
+}
+
+TEST_CASE("a level-triggered event that nobody waits for can leave the waits alone")
+{
+    readiness r;
+    watched w{r, readiness::entry::trigger::level};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.send("x");
+    turn(r);
+    REQUIRE(b.rung == 1);
+    auto const is_found = [&r] {
+        pollfd set{r.native_handle(), POLLIN, 0};
+        return ::poll(&set, 1, 0) == 1;
+    };
+    turn(r);
+    CHECK(is_found()); // The byte is still there.
+    r.wait({});
+    r.dispatch(readiness::unheard::unwatch);
+    CHECK(!is_found());
+    REQUIRE(!w.entry->wait_readable(b));
+    turn(r);
+    CHECK(b.rung == 2);
+}
+
+TEST_CASE("a wait has parts of a millisecond")
+{
+    readiness r;
+    auto const before = std::chrono::steady_clock::now();
+    r.wait(std::chrono::microseconds{1'300});
+    CHECK(std::chrono::steady_clock::now() - before >= std::chrono::microseconds{1'300});
 }
 
 TEST_CASE("a descriptor that cannot be watched is an error of the wait")

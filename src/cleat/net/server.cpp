@@ -352,6 +352,7 @@ void server::reload(tls::context_spec spec, std::size_t listener)
         throw std::invalid_argument{"reload: this listener has no TLS settings of "
                                     "its own, but the server's"};
     s.contexts[listener]->reload(std::move(spec), *s.pool);
+    s.pool->follow_cpu_limit();
 }
 
 error_code server::serve(unique_fd accepted, std::size_t listener)

@@ -42,7 +42,7 @@ struct layer_scene
     // Collects and dispatches events, as the worker's loop does.
     void poll()
     {
-        w.readiness().wait(0);
+        w.readiness().wait({});
         w.readiness().dispatch();
     }
 

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdint>
 #include <ctime>
 #include <new>
@@ -60,6 +59,13 @@ int copy_of(int fd)
     if (copy < 0)
         throw std::system_error{errno, std::system_category(), "fcntl"};
     return copy;
+}
+
+std::chrono::nanoseconds cpu_time(clockid_t id) noexcept
+{
+    timespec used{};
+    static_cast<void>(::clock_gettime(id, &used));
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
 }
 
 // How often a busy worker makes the kernel charge its CPU time: see charge_cpu_time.
@@ -114,8 +120,25 @@ void worker::charge_cpu_time() noexcept
     if (!any_ready() || now_ - charged_ < charge_interval)
         return;
     charged_ = now_;
-    timespec used{};
-    static_cast<void>(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used));
+    static_cast<void>(cpu_time(CLOCK_THREAD_CPUTIME_ID));
+}
+
+void worker::limit_cpu(std::optional<cpu_limit> limit) noexcept
+{
+    budget_.reset();
+    if (limit)
+        budget_.emplace(*limit, clock::now(), cpu_time(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+// Reading the process's CPU clock takes 0.3 us, and charges its time as charge_cpu_time does.
+bool worker::has_cpu_time() noexcept
+{
+    bool const is_asked =
+        !queue_of(priority::bulk).empty() || !queue_of(priority::handshake).empty();
+    if (!budget_ || !is_asked)
+        return true;
+    budget_->update(clock::now(), cpu_time(CLOCK_PROCESS_CPUTIME_ID));
+    return budget_->has_credit();
 }
 
 bool worker::any_ready() const noexcept
@@ -142,8 +165,10 @@ void worker::run()
         expire();
         take_from_others();
         run_some(priority::established, clock::duration::max());
-        run_some(priority::bulk, limits::bulk_time);
-        run_some(priority::handshake, limits::handshake_time);
+        if (has_cpu_time()) {
+            run_some(priority::bulk, limits::bulk_time);
+            run_some(priority::handshake, limits::handshake_time);
+        }
         charge_cpu_time();
     }
     // A connection that is queued sees the interrupt only when it is resumed. end_tasks resumes it
@@ -208,17 +233,20 @@ bool worker::asio_has_work()
 
 void worker::wait_for_events(bool with_asio)
 {
-    int const timeout = timeout_ms();
+    clock::duration const timeout = time_to_wait();
     if (with_asio)
         wait_with_asio(timeout);
-    readiness_.wait(with_asio ? 0 : timeout);
+    readiness_.wait(with_asio ? clock::duration{} : timeout);
     clock::time_point const woken = clock::now();
     if (in_turn_) // Without a wait in between.
         end_turn(woken);
     now_ = woken; // Before dispatch, because deadlines that it arms count from now_.
     in_turn_ = true;
     renew_turns();
-    readiness_.dispatch();
+    // A listening socket that waits for credit, too, would end every wait.
+    readiness_.dispatch(
+        timeout != clock::duration{} && any_ready() ? readiness::unheard::unwatch
+                                                    : readiness::unheard::keep);
     if (wakeup_->readable()) {
         std::uint64_t count = 0;
         wakeup_->use_up_read();
@@ -228,7 +256,7 @@ void worker::wait_for_events(bool with_asio)
     }
 }
 
-void worker::wait_with_asio(int timeout)
+void worker::wait_with_asio(clock::duration timeout)
 {
     if (!watching_)
         run_handler([this] {
@@ -240,10 +268,10 @@ void worker::wait_with_asio(int timeout)
     if (!watching_)
         return; // There was no memory. The next pass tries again.
     run_handler([&] {
-        if (timeout < 0)
+        if (timeout == readiness::for_ever)
             io_.run_one();
         else
-            io_.run_one_for(std::chrono::milliseconds{timeout});
+            io_.run_one_for(timeout);
     });
 }
 
@@ -275,10 +303,13 @@ void worker::interrupt_all() noexcept
         }
 }
 
-int worker::timeout_ms() noexcept
+worker::clock::duration worker::time_to_wait() noexcept
 {
-    if (any_ready() || !from_others_.empty() || stopping_.load(std::memory_order_relaxed))
-        return 0;
+    bool const waits_for_credit =
+        budget_ && !budget_->has_credit() && queue_of(priority::established).empty();
+    if ((any_ready() && !waits_for_credit) || !from_others_.empty() ||
+        stopping_.load(std::memory_order_relaxed))
+        return {};
     clock::time_point next = clock::time_point::max();
     for (fifo_deadlines const& queue : deadlines_)
         next = std::min(next, queue.next().value_or(next));
@@ -286,10 +317,14 @@ int worker::timeout_ms() noexcept
     // one that is busy does not wait, and reads the clock again when it has looked for events.
     clock::time_point const now = clock::now();
     end_turn(now);
-    if (next == clock::time_point::max())
-        return -1;
-    auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
-    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    clock::duration wait = readiness::for_ever;
+    if (next != clock::time_point::max())
+        wait =
+            std::chrono::ceil<std::chrono::milliseconds>(std::max(next - now, clock::duration{}));
+    if (!waits_for_credit || !any_ready())
+        return wait;
+    credit_waits_.store(credit_waits() + 1, std::memory_order_relaxed);
+    return std::min<clock::duration>(wait, budget_->time_to_credit());
 }
 
 void worker::end_turn(clock::time_point now) noexcept

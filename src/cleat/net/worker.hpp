@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cleat/core/cpu_budget.hpp>
 #include <cleat/core/fifo_deadlines.hpp>
 #include <cleat/core/inbox.hpp>
 #include <cleat/net/executor.hpp>
@@ -19,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <thread>
 
 namespace cleat::net {
@@ -42,6 +44,18 @@ public:
 
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
     [[nodiscard]] executor get_executor() noexcept { return executor{*this}; }
+
+    /// limit_cpu makes transfers and handshakes wait where the process would otherwise use up the
+    /// quota of its control group, because then established connections wait, too. Nothing: there
+    /// is no quota.
+    void limit_cpu(std::optional<cpu_limit> limit) noexcept;
+
+    /// credit_waits is how often this worker has waited because of limit_cpu, with transfers or
+    /// handshakes to do. Any thread.
+    [[nodiscard]] std::uint64_t credit_waits() const noexcept
+    {
+        return credit_waits_.load(std::memory_order_relaxed);
+    }
 
     /// run serves until stop. Then it raises error::stopped for every open connection, whose tasks
     /// end before it returns; functions that are still queued are destroyed, not called.
@@ -120,8 +134,9 @@ private:
     void end_tasks() noexcept;
     bool asio_has_work();
     void wait_for_events(bool with_asio);
-    void wait_with_asio(int timeout_ms);
-    [[nodiscard]] int timeout_ms() noexcept;
+    void wait_with_asio(clock::duration timeout);
+    [[nodiscard]] bool has_cpu_time() noexcept;
+    [[nodiscard]] clock::duration time_to_wait() noexcept;
     void end_turn(clock::time_point now) noexcept;
     void renew_turns() noexcept;
     void expire() noexcept;
@@ -143,7 +158,9 @@ private:
 
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};
-    clock::time_point charged_{}; // When charge_cpu_time last read the CPU clock.
+    std::optional<cpu_budget> budget_; // Where a quota can stop this worker.
+    std::atomic<std::uint64_t> credit_waits_{0}; // Written by this thread alone.
+    clock::time_point charged_{};      // When charge_cpu_time last read the CPU clock.
     inbox<task_node, &task_node::next> from_others_; // Functions from other threads.
     std::atomic<std::thread::id> thread_{};
     std::atomic<bool> stopping_{false};

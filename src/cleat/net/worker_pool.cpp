@@ -14,6 +14,12 @@ constexpr std::chrono::milliseconds drain_interval{5};
 
 constexpr int any_cpu = -1;
 
+// A limit that the workers alone cannot reach is none for them.
+std::optional<cpu_limit> limit_of_workers(std::optional<cpu_limit> limit, std::size_t workers)
+{
+    return limit && limit->cpus < static_cast<double>(workers) ? limit : std::nullopt;
+}
+
 } // namespace
 
 std::size_t worker_count(std::size_t setting)
@@ -29,9 +35,11 @@ worker_pool::worker_pool(worker_pool_spec spec) : spec_{std::move(spec)}
 {
     std::size_t const count = worker_count(spec_.workers);
     std::vector<int> cpus(count, any_cpu);
-    if (spec_.pin)
-        if (result<cpu_topology> const machine = read_cpu_topology(); machine)
+    if (result<cpu_topology> const machine = read_cpu_topology(); machine) {
+        if (spec_.pin)
             cpus = order_for_workers(*machine, count);
+        limit_ = limit_of_workers(machine->limit, count);
+    }
 
     workers_.resize(count);
     std::vector<std::future<void>> began;
@@ -61,6 +69,7 @@ void worker_pool::run(std::size_t number, int cpu, std::promise<void>& began)
         if (cpu != any_cpu)
             static_cast<void>(pin_this_thread(cpu));
         workers_[number] = std::make_unique<worker>(number);
+        workers_[number]->limit_cpu(limit_);
         if (spec_.begin)
             spec_.begin(*workers_[number]);
     } catch (...) {
@@ -71,6 +80,15 @@ void worker_pool::run(std::size_t number, int cpu, std::promise<void>& began)
     workers_[number]->run();
     if (spec_.end)
         spec_.end(*workers_[number]);
+}
+
+void worker_pool::follow_cpu_limit()
+{
+    std::optional<cpu_limit> const now = limit_of_workers(read_cpu_limit(), size());
+    if (now == limit_)
+        return;
+    limit_ = now;
+    broadcast([now](worker& each) { each.limit_cpu(now); });
 }
 
 std::size_t worker_pool::busy()

@@ -11,6 +11,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,9 @@ public:
                 .execute([f, target = each.get()]() mutable { f(*target); });
     }
 
+    /// follow_cpu_limit reads the control group's quota of CPU again, and gives it to the workers.
+    void follow_cpu_limit();
+
     /// busy is how many connections all workers have. It asks each worker, and blocks meanwhile.
     [[nodiscard]] std::size_t busy();
 
@@ -79,6 +83,7 @@ private:
     void run(std::size_t number, int cpu, std::promise<void>& began);
 
     worker_pool_spec spec_;
+    std::optional<cpu_limit> limit_; // A quota that workers alone can use up.
     std::vector<std::unique_ptr<worker>> workers_;
     std::vector<std::thread> threads_;
 };

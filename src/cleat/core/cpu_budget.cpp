@@ -1,0 +1,45 @@
+#include <cleat/core/cpu_budget.hpp>
+#include <cleat/core/limits.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cleat {
+namespace {
+
+double count_ns(std::chrono::nanoseconds time) noexcept
+{
+    return static_cast<double>(time.count());
+}
+
+} // namespace
+
+cpu_budget::cpu_budget(
+    cpu_limit limit, clock::time_point now, std::chrono::nanoseconds used) noexcept
+    : rate_{limit.cpus * limits::cpu_quota_share}
+    , credit_max_ns_{limit.cpus * count_ns(limit.period) * limits::cpu_credit_part}
+    , credit_ns_{credit_max_ns_}
+    , updated_{now}
+    , used_{used}
+{
+}
+
+void cpu_budget::update(clock::time_point now, std::chrono::nanoseconds used) noexcept
+{
+    double const gained = rate_ * count_ns(now - std::exchange(updated_, now));
+    double const spent = count_ns(used - std::exchange(used_, used));
+    credit_ns_ = std::clamp(credit_ns_ + gained - spent, -credit_max_ns_, credit_max_ns_);
+}
+
+std::chrono::nanoseconds cpu_budget::time_to_credit() const noexcept
+{
+    if (has_credit())
+        return {};
+    // A quota may be so small that less than that is saved.
+    double const wanted = std::min(count_ns(limits::cpu_credit_min), credit_max_ns_);
+    return std::chrono::nanoseconds{
+        static_cast<std::int64_t>(std::ceil((wanted - credit_ns_) / rate_))};
+}
+
+} // namespace cleat

@@ -1,0 +1,95 @@
+#include <cleat/core/cpu_budget.hpp>
+#include <cleat/core/limits.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+namespace cleat::cpu_budget_test {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+// A process with a quota of 3 ms in each 10, and the clocks that its budget reads.
+struct process
+{
+    cpu_budget::clock::time_point now{};
+    nanoseconds used{};
+    cpu_budget budget{{.cpus = 0.3, .period = 10ms}, now, used};
+
+    void pass(nanoseconds time, nanoseconds work)
+    {
+        now += time;
+        used += work;
+        budget.update(now, used);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a process begins with a part of its quota")
+{
+    process p;
+    CHECK(p.budget.has_credit());
+    CHECK(p.budget.time_to_credit() == 0ns);
+    p.pass(0ms, 800us);
+    CHECK_FALSE(p.budget.has_credit());
+}
+
+TEST_CASE("time without work brings credit, and never more than a part of the quota")
+{
+    process p;
+    p.pass(1h, 0ms);
+    auto const part = nanoseconds{static_cast<long>(3'000'000 * limits::cpu_credit_part)};
+    p.pass(0ms, part - 1us);
+    CHECK(p.budget.has_credit());
+    p.pass(0ms, 2us);
+    CHECK_FALSE(p.budget.has_credit());
+}
+
+TEST_CASE("after the wait that it names there is credit, also for the wake-up")
+{
+    process p;
+    p.pass(0ms, 900us);
+    nanoseconds const wait = p.budget.time_to_credit();
+    REQUIRE(wait > 0ns);
+    p.pass(wait, limits::cpu_credit_min - 1us); // The wake-up uses some of it.
+    CHECK(p.budget.has_credit());
+    p.pass(0ms, 2us);
+    CHECK_FALSE(p.budget.has_credit());
+}
+
+TEST_CASE("work that waits for credit stays below the quota in every period")
+{
+    constexpr auto signature = 500us;
+    process p;
+    for (int period = 0; period != 1000; ++period) {
+        auto const end = p.now + 10ms;
+        nanoseconds const used_before = p.used;
+        while (p.now < end) {
+            if (p.budget.has_credit())
+                p.pass(signature, signature);
+            else
+                p.pass(p.budget.time_to_credit(), 0ms);
+        }
+        if (period == 0)
+            continue; // It has the credit of a quiet time.
+        CHECK(p.used - used_before <= 3ms + signature);
+        CHECK(p.used - used_before >= 2ms);
+    }
+    auto const quota = 0.3 * (p.now - cpu_budget::clock::time_point{});
+    CHECK(p.used >= quota * limits::cpu_quota_share * 0.99);
+    CHECK(p.used <= quota * limits::cpu_quota_share * 1.01);
+}
+
+TEST_CASE("where other work uses up the quota, work that can wait goes on slowly")
+{
+    process p;
+    for (int i = 0; i != 100; ++i)
+        p.pass(10ms, 9ms);
+    CHECK_FALSE(p.budget.has_credit());
+    CHECK(p.budget.time_to_credit() <= 10ms);
+}
+
+} // namespace cleat::cpu_budget_test

@@ -1,0 +1,115 @@
+"""A quota of CPU, as a container's limit: handshakes wait before it is used up, because a process
+that has used it up does not run at all until the next period. All is counted: by the kernel, how
+often it has held the process, and by cleat, how often handshakes have waited.
+
+Only root can make a control group."""
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+import bench_client
+from admin_client import LOCAL, admin_of
+from reloads import reload
+
+PERIOD_US = 20_000
+QUOTA_US = 2_000
+NUMBERS = itertools.count()
+
+
+def controller():
+    """controller is the folder of control groups, and whether they are of version 2."""
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, folder, kind, options, *_ = line.split()
+        if kind == "cgroup" and "cpu" in options.split(","):
+            return Path(folder), False
+    controllers = Path("/sys/fs/cgroup/cgroup.subtree_control")
+    if controllers.exists() and "cpu" in controllers.read_text().split():
+        return Path("/sys/fs/cgroup"), True
+    return None
+
+
+class Group:
+    """Group is a control group with a quota."""
+
+    def __init__(self, folder, version_2):
+        self._folder = folder
+        self._version_2 = version_2
+
+    def limit(self, quota_us):
+        """limit sets the quota; None: there is none."""
+        if self._version_2:
+            text = "max" if quota_us is None else str(quota_us)
+            (self._folder / "cpu.max").write_text(f"{text} {PERIOD_US}")
+        else:
+            (self._folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (self._folder / "cpu.cfs_quota_us").write_text(str(quota_us or -1))
+
+    def join(self):
+        """join moves the calling process into the group."""
+        (self._folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def leave(self):
+        """leave moves all processes to the group around this one."""
+        for pid in (self._folder / "cgroup.procs").read_text().split():
+            (self._folder.parent / "cgroup.procs").write_text(pid)
+
+    def count(self, name):
+        """count is a number of cpu.stat: nr_periods, nr_throttled."""
+        lines = (self._folder / "cpu.stat").read_text().splitlines()
+        return {key: int(value) for key, value in map(str.split, lines)}[name]
+
+
+@pytest.fixture(name="group")
+def _group():
+    found = controller()
+    if found is None or os.geteuid() != 0:
+        pytest.skip("no control group with a quota of CPU can be made here")
+    folder = found[0] / f"cleat-quota-{os.getpid()}-{next(NUMBERS)}"
+    folder.mkdir()
+    made = Group(folder, found[1])
+    made.limit(QUOTA_US)
+    yield made
+    made.leave()
+    folder.rmdir()
+
+
+def waits(admin):
+    """waits is how often handshakes have waited for CPU time."""
+    return admin.metrics().value("cleat_worker_cpu_limit_waits_total", worker="0")
+
+
+def flood(server):
+    """flood makes full handshakes, as many at a time as keep the server busy."""
+    bench_client.handshakes(server.port, "X25519", times=400, at_once=32)
+
+
+def test_handshakes_leave_some_of_the_quota(serve_lines, group):
+    server = serve_lines(f'admin = "{LOCAL}"', preexec_fn=group.join)
+    admin = admin_of(server)
+    held_before, periods_before = group.count("nr_throttled"), group.count("nr_periods")
+    flood(server)
+    periods = group.count("nr_periods") - periods_before
+    assert waits(admin) > 0
+    assert periods > 10
+    # Without the wait the kernel holds it in nearly every period.
+    assert (group.count("nr_throttled") - held_before) / periods < 0.2
+
+
+def test_a_reload_follows_the_quota(serve_lines, group):
+    group.limit(None)
+    server = serve_lines(f'admin = "{LOCAL}"', preexec_fn=group.join)
+    admin = admin_of(server)
+    flood(server)
+    assert waits(admin) == 0
+    group.limit(QUOTA_US)
+    reload(server)
+    flood(server)
+    limited = waits(admin)
+    assert limited > 0
+    group.limit(None)
+    reload(server)
+    flood(server)
+    assert waits(admin) == limited
