@@ -2,6 +2,7 @@
 #include "limits/worker_limits.hpp"
 #include "worker_service.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -58,6 +59,8 @@ worker_service::worker_service(
 void worker_service::begin(worker_connections& connections)
 {
     connections_ = &connections;
+    worker_.set_handshake_time(
+        std::chrono::microseconds{*configuration_.settings.handshake_budget});
     connections.failures().follow(log_, *configuration_.settings.log_burst);
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));

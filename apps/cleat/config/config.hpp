@@ -9,6 +9,8 @@
 #include "config/address.hpp"
 #include "route/route_table.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -484,6 +486,8 @@ struct config
     setting<worker_count> workers;
     /// For each worker's socket; the kernel's somaxconn is the ceiling.
     setting<int> backlog{4096};
+    /// Microseconds for handshakes in each pass of a worker's event loop.
+    setting<int> handshake_budget{limits::handshake_time.count()};
     /// Silence before TCP's first keepalive probe to a client.
     setting<seconds> keepalive{seconds{3600}};
     setting<bool> tcp_fastopen{false};

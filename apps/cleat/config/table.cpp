@@ -1560,6 +1560,18 @@ constexpr key_row rows[] = {
      .highest = 65'535,
      .set_global = store<&config::backlog>,
      .show = shown<&config::backlog>},
+    {.name = "handshake-budget",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "MICROSECONDS",
+     .help = "Time for handshakes in each pass of a worker's event loop; then established "
+             "connections are served again. A handshake that has begun is not interrupted: one "
+             "RSA-2048 signature takes some 400 microseconds, one of ECDSA some 20.",
+     .lowest = 1,
+     .highest = limits::handshake_time_max.count(),
+     .set_global = store<&config::handshake_budget>,
+     .show = shown<&config::handshake_budget>},
     {.name = "keepalive",
      .group = key_group::load,
      .where = global_and_flag,

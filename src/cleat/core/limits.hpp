@@ -68,6 +68,10 @@ inline constexpr std::size_t library_call_max = 1U << 30U;
 /// worker asks for events more often: an epoll_wait of a microsecond each time.
 inline constexpr std::chrono::microseconds handshake_time{100};
 
+/// handshake_time_max: with more, established connections wait longer than a signature with
+/// RSA-4096 takes.
+inline constexpr std::chrono::microseconds handshake_time_max{10'000};
+
 /// bulk_time: for transfers.
 inline constexpr std::chrono::microseconds bulk_time{250};
 

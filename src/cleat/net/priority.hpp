@@ -9,9 +9,9 @@ namespace cleat::net {
 
 /// priority of the waits for a descriptor (readiness::entry::set_priority). In each pass of its
 /// event loop a worker serves all ready descriptors that are `established`; then `bulk` and then
-/// `handshake`, each for a bounded time (limits::bulk_time, limits::handshake_time), but at least
-/// one descriptor of each. The others stay queued for the next pass. So small requests do not wait
-/// for costly connections, and no connection starves.
+/// `handshake`, each for a bounded time (limits::bulk_time, worker::set_handshake_time), but at
+/// least one descriptor of each. The others stay queued for the next pass. So small requests do not
+/// wait for costly connections, and no connection starves.
 enum class priority : std::uint8_t
 {
     established, ///< Nothing that costs much: the last turn moved at most a record.

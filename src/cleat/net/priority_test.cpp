@@ -107,6 +107,21 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("with more time for handshakes in a pass, all of them are served before the next event")
+{
+    ready_order order;
+    order.w.set_handshake_time(std::chrono::seconds{60});
+    ready_order::connection& quiet = order.add('q', priority::established, {});
+    auto const wakes_quiet = [&] {
+        order.make_ready(quiet);
+        overrun();
+    };
+    order.make_ready(order.add('1', priority::handshake, wakes_quiet));
+    for (char const name : {'2', '3', '4', '5'})
+        order.make_ready(order.add(name, priority::handshake, overrun));
+    CHECK(order.run() == "12345q");
+}
+
 TEST_CASE(
     "connections that are ready together are served in order: established, transfers, handshakes")
 {

@@ -167,7 +167,7 @@ void worker::run()
         run_some(priority::established, clock::duration::max());
         if (has_cpu_time()) {
             run_some(priority::bulk, limits::bulk_time);
-            run_some(priority::handshake, limits::handshake_time);
+            run_some(priority::handshake, handshake_time_);
         }
         charge_cpu_time();
     }

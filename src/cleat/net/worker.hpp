@@ -5,6 +5,7 @@
 #include <cleat/core/cpu_budget.hpp>
 #include <cleat/core/fifo_deadlines.hpp>
 #include <cleat/core/inbox.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/net/executor.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/priority.hpp>
@@ -44,6 +45,10 @@ public:
 
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
     [[nodiscard]] executor get_executor() noexcept { return executor{*this}; }
+
+    /// set_handshake_time sets the time for handshakes in each pass: limits::handshake_time unless
+    /// it is called.
+    void set_handshake_time(std::chrono::microseconds time) noexcept { handshake_time_ = time; }
 
     /// limit_cpu makes transfers and handshakes wait where the process would otherwise use up the
     /// quota of its control group, because then established connections wait, too. Nothing: there
@@ -158,9 +163,10 @@ private:
 
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};
-    std::optional<cpu_budget> budget_; // Where a quota can stop this worker.
+    std::chrono::microseconds handshake_time_ = limits::handshake_time;
+    std::optional<cpu_budget> budget_;           // Where a quota can stop this worker.
     std::atomic<std::uint64_t> credit_waits_{0}; // Written by this thread alone.
-    clock::time_point charged_{};      // When charge_cpu_time last read the CPU clock.
+    clock::time_point charged_{};                // When charge_cpu_time last read the CPU clock.
     inbox<task_node, &task_node::next> from_others_; // Functions from other threads.
     std::atomic<std::thread::id> thread_{};
     std::atomic<bool> stopping_{false};
