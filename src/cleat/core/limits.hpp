@@ -396,15 +396,12 @@ inline constexpr int cgroup_depth_max = 64;
 /// cpu_quota_share: of the CPU quota of our control group, the part that transfers and handshakes
 /// leave used on average. With all of it the process would often have none left for requests of
 /// established connections.
-inline constexpr double cpu_quota_share = 0.98;
+inline constexpr double cpu_quota_share = 0.95;
 
-/// cpu_credit_part: of the quota of one period, the most that is saved for a burst of handshakes.
-/// With more, a burst after a quiet time uses up the quota.
+/// cpu_credit_part: of the quota of one period, what handshakes and transfers use before they wait
+/// again. With more the quota is used up in some periods, and with less the caches are cold more
+/// often (docs/decisions/cpu-quota.md).
 inline constexpr double cpu_credit_part = 0.25;
-
-/// cpu_credit_min: credit that is waited for where there is none. With less, the wake-up itself
-/// uses it up, some 10 us.
-inline constexpr std::chrono::microseconds cpu_credit_min{300};
 
 /// workers_max: workers in a process; a larger number in a configuration is a typing error.
 inline constexpr int workers_max = 1024;
