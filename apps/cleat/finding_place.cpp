@@ -23,6 +23,7 @@ finding_place place_of_finding(
          effective(l.own(&frontend_config::ciphersuites), settings.ciphersuites).location},
         {"groups", "ecdh-curve",
          effective(l.own(&frontend_config::ecdh_curve), settings.ecdh_curve).location},
+        {"tickets-resumed", "tickets-resumed", settings.tickets_resumed.location},
         {"certificate compression", "certificate-compression",
          effective(
              l.own(&frontend_config::certificate_compression), settings.certificate_compression)

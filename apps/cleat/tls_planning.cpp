@@ -51,8 +51,11 @@ void fill_tickets(
 {
     spec.ticket_rotation = *settings.ticket_epoch;
     spec.ticket_lifetime = *settings.ticket_lifetime;
-    if (secrets.empty()) // Which has been reported.
+    if (secrets.empty() || *settings.tickets == 0) // Empty: which has been reported.
         return;
+    spec.ticket_counts = {
+        static_cast<std::uint8_t>(*settings.tickets),
+        static_cast<std::uint8_t>(*settings.tickets_resumed)};
     spec.tickets = secrets.front();
     spec.accepted_tickets.assign(secrets.begin() + 1, secrets.end());
 }

@@ -7,6 +7,8 @@ import re
 import pytest
 
 from origins import answer
+from program import capabilities, complaints
+from reloads import reload_with
 from tls_client import VERSIONS, TlsClient, only
 
 
@@ -76,6 +78,49 @@ def test_a_strangers_ticket_is_a_full_handshake(cleat, version):
 def test_one_ticket_with_a_full_handshake(cleat, origin, s_client):
     ran = s_client(cleat(backend=origin(answer)).port, "-tls1_3", "-msg", "-ign_eof", **STAY)
     assert ran.stdout.count("NewSessionTicket") == 1
+
+
+def tickets_of(ran):
+    return ran.stdout.count("NewSessionTicket")
+
+
+@pytest.mark.parametrize("full, resumed", [(3, 1), (1, 0)])
+def test_the_configuration_says_how_many_tickets(cleat, origin, s_client, tmp_path, full, resumed):
+    server = cleat("--tickets", full, "--tickets-resumed", resumed, backend=origin(answer))
+    session = tmp_path / "session"
+    first = s_client(server.port, "-tls1_3", "-msg", "-ign_eof", "-sess_out", session, **STAY)
+    assert tickets_of(first) == full
+    again = s_client(server.port, "-tls1_3", "-msg", "-ign_eof", "-sess_in", session, **STAY)
+    assert re.search(r"^Reused, TLS", again.stdout, re.M)
+    assert tickets_of(again) == resumed
+
+
+@VERSIONS
+def test_without_tickets_none_is_given_and_none_is_taken(cleat, config, certs, version):
+    text = f'frontend = "[127.0.0.1]:0"\npem-file = "{certs.ecdsa.pem}"\ntickets = 1\n'
+    path = config(text)
+    server = cleat("--config", path, pem=[], frontend=None)
+    server.config = path
+    tls = only(version)
+    _, session = visit(server.port, tls)
+    assert visit(server.port, tls, session)[0]
+    reload_with(server, "tickets = 1", "tickets = 0")
+    resumed, new = visit(server.port, tls, session)
+    assert not resumed
+    assert not (new and new.has_ticket)
+
+
+def test_more_tickets_than_the_library_sends_are_refused(certs):
+    if not capabilities()["TLS library"].startswith("OpenSSL"):
+        pytest.skip("AWS-LC and BoringSSL send as many as cleat takes")
+    refusal = complaints("--tickets-resumed", 2, certs.ecdsa.pem)
+    assert "tickets-resumed: error: OpenSSL" in refusal and "sends 1 at most" in refusal
+
+
+def test_keys_of_tickets_have_no_effect_without_tickets(certs):
+    for flags in [("--ticket-secret", "x"), ("--ticket-epoch", 43200), ("--tickets-resumed", 1)]:
+        refusal = complaints("--tickets", 0, *flags, certs.ecdsa.pem)
+        assert f"{flags[0]}: error: this has no effect with tickets = 0" in refusal
 
 
 @VERSIONS

@@ -56,6 +56,8 @@ constexpr tls_key keys_for_clients[] = {
     {"ticket-secret", place_of_global<&config::ticket_secret>},
     {"ticket-epoch", place_of_global<&config::ticket_epoch>},
     {"ticket-lifetime", place_of_global<&config::ticket_lifetime>},
+    {"tickets", place_of_global<&config::tickets>},
+    {"tickets-resumed", place_of_global<&config::tickets_resumed>},
     {"prefer-server-ciphers", place_of_global<&config::prefer_server_ciphers>,
      place_of_own<&frontend_config::prefer_server_ciphers>},
     {"client-verify", place_of_global<&config::client_verify>,

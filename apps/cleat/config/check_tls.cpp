@@ -404,6 +404,21 @@ void check_ticket_times(config const& c, std::vector<problem>& problems)
             most.count()));
 }
 
+void check_tickets_have_effect(config const& c, std::vector<problem>& problems)
+{
+    if (*c.tickets != 0)
+        return;
+    std::pair<char const*, location const&> const keys[] = {
+        {"ticket-secret", c.ticket_secret.location},
+        {"ticket-epoch", c.ticket_epoch.location},
+        {"tickets-resumed", c.tickets_resumed.location}};
+    for (auto const& [key, where] : keys)
+        if (!where.is_built_in())
+            refuse_setting(
+                problems, where, key, "this has no effect with tickets = 0",
+                "Leave it out, or give tickets.");
+}
+
 // Two scopes have what a frontend's setting is mistaken for in both.
 void drop_repeats(std::vector<problem>& problems)
 {
@@ -421,6 +436,7 @@ void check_tls(config const& settings, std::vector<problem>& problems)
     if (any_ends_tls(settings)) {
         check_clients(settings, scopes, found);
         check_ticket_times(settings, found);
+        check_tickets_have_effect(settings, found);
     }
     if (any_ends_tls(settings) || *settings.client)
         check_suites_have_effect(settings, scopes, found);

@@ -1336,6 +1336,35 @@ constexpr key_row rows[] = {
      .highest = 7 * day,
      .set_global = store<&config::ticket_lifetime>,
      .show = shown<&config::ticket_lifetime>},
+    {.name = "tickets",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help =
+         "How many session tickets a client of TLS 1.3 gets with a full handshake. Each is for one "
+         "connection: a browser that opens several at once can use several. In TLS 1.2, where a "
+         "client uses one again and again, it is one at most. 0: cleat gives no tickets, and takes "
+         "none. With OpenSSL a client that asks for fewer gets fewer (RFC 9149).",
+     .note = "New.",
+     .lowest = 0,
+     .highest = limits::tickets_max,
+     .set_global = store<&config::tickets>,
+     .show = shown<&config::tickets>},
+    {.name = "tickets-resumed",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help =
+         "How many it gets with a handshake that resumes a session. With 0 a client cannot come "
+         "back by a resumed session again; in TLS 1.2 it keeps the ticket that it has. OpenSSL "
+         "sends 1 at most.",
+     .note = "New.",
+     .lowest = 0,
+     .highest = limits::tickets_max,
+     .set_global = store<&config::tickets_resumed>,
+     .show = shown<&config::tickets_resumed>},
     {.name = "tls",
      .group = key_group::tls,
      .where = {.global = true, .frontend = true, .upstream = true, .flag = true},

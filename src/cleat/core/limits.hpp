@@ -235,6 +235,9 @@ inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7
 /// all of them, 80 bytes each, and compares the name of a ticket with theirs.
 inline constexpr int ticket_epochs_max = 48;
 
+/// tickets_max: tickets with one handshake. AWS-LC and BoringSSL send no more.
+inline constexpr unsigned tickets_max = 16;
+
 /// ticket_secrets_max: secrets that open tickets at the same time. A rotation needs two or three.
 inline constexpr std::size_t ticket_secrets_max = 8;
 

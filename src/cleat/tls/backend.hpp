@@ -9,6 +9,7 @@
 #include <cleat/core/error.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
 #include <cleat/tls/certificates/key_type.hpp>
+#include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/handles.hpp>
 
 #include <chrono>
@@ -155,6 +156,19 @@ void allow_staples(SSL_CTX* ctx);
 
 /// on_ticket_key makes ctx seal and open tickets with keys, which must outlive ctx.
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys);
+
+/// resumed_tickets_max is how many tickets the library can send with a resumed handshake.
+[[nodiscard]] unsigned resumed_tickets_max() noexcept;
+
+/// ticket_plan is how many tickets connections send that began on the SSL_CTX `first`.
+struct ticket_plan
+{
+    ticket_counts counts{};
+    SSL_CTX* first = nullptr;
+};
+/// plan_tickets makes connections of ctx follow a plan, which must outlive ctx. False: the library
+/// cannot.
+[[nodiscard]] bool plan_tickets(SSL_CTX* ctx, ticket_plan const* plan);
 
 /// set_ticket_lifetime sets the lifetime that tickets name to clients (RFC 8446, section 4.6.1).
 void set_ticket_lifetime(SSL_CTX* ctx, std::chrono::seconds lifetime) noexcept;

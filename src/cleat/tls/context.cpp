@@ -58,6 +58,7 @@ struct context::state
     context_settings settings;
     std::forward_list<own_rule> own_rules; // Few: one for each client_rule.
     std::optional<ticket_keys> tickets;
+    backend::ticket_plan ticket_plan; // Where there are tickets.
     std::optional<compressed_certificates> compressed;
     certificate_store own_store{{}}; // Of the spec. By their places in `contexts`.
     certificate_set own_certificates{own_store};
@@ -223,6 +224,7 @@ void context::state::begin_server(context_spec const& spec)
 {
     if (spec.tickets != nullptr)
         tickets.emplace(library, ticket_secrets_of(spec), ticket_times_of(spec));
+    ticket_plan.counts = spec.ticket_counts;
     if (!spec.certificate_compressors.empty())
         compressed.emplace(spec.certificate_compressors);
 }
@@ -263,6 +265,7 @@ void context::state::build_server(context_spec const& spec)
     own_certificates.set_default(static_cast<certificate_set::number>(contexts.size() - 1));
     choice.emplace(own_certificates, certificate_choice::rules_of(spec));
     initial = contexts[choice->initial()].get();
+    ticket_plan.first = initial;
     choice->take_suites(initial); // The settings are the same for all of them.
     judge = {choose_context, this};
     if (choice->is_needed())
@@ -278,6 +281,7 @@ void context::state::build_server_from(
     certificate first = load_certificate(library, store, preferred.number);
     contexts.push_back(make_ctx(spec, first));
     initial = contexts.front().get();
+    ticket_plan.first = initial;
     if (first.staple)
         backend::staple(initial, &staples.emplace_front(*std::move(first.staple)));
     warm(spec, initial, first);
@@ -323,6 +327,8 @@ ssl_ctx_ptr context::state::new_ctx(context_spec const& spec, own_rule const* ru
     context_settings const& its = rule == nullptr ? settings : rule->settings;
     context_spec const& described = rule == nullptr ? spec : rule->spec;
     ssl_ctx_ptr ctx = its.new_ctx(library, described, tickets ? &*tickets : nullptr);
+    if (tickets && !backend::plan_tickets(ctx.get(), &ticket_plan))
+        throw std::bad_alloc{};
     if (compressed && !backend::compress_certificates(ctx.get(), &*compressed))
         throw spec_error{fmt::format(
             "certificate compression: {} refuses it: an algorithm is there twice, or RFC 8879 does "

@@ -41,6 +41,7 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[5].sessions = spec.sessions;
     each[5].ticket_rotation = spec.ticket_rotation;
     each[5].ticket_lifetime = spec.ticket_lifetime;
+    each[5].ticket_counts = spec.ticket_counts;
     each[6].verify = spec.verify;
     each[6].verify_authorities = spec.verify_authorities;
     each[6].verify_system_authorities = spec.verify_system_authorities;
@@ -111,7 +112,7 @@ bool is_same_policy(context_spec const& one, context_spec const& other)
             spec.verify_depth, spec.verify_crls, spec.accept_stale_crls, spec.verify_schemes,
             spec.server_name, spec.tickets, spec.accepted_tickets, spec.keep_sessions,
             spec.sessions, spec.want_tickets, spec.ticket_rotation, spec.ticket_lifetime,
-            spec.session_scope);
+            spec.ticket_counts, spec.session_scope);
     };
     return fields(one) == fields(other) && !one.verify_function && !other.verify_function;
 }

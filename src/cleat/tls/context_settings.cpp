@@ -77,6 +77,15 @@ void check_tickets(context_spec const& spec)
     if (1 + spec.accepted_tickets.size() > limits::ticket_secrets_max)
         throw spec_error{
             fmt::format("there are more than {} ticket secrets", limits::ticket_secrets_max)};
+    auto const [full, resumed] = spec.ticket_counts;
+    if (full == 0 || std::max(full, resumed) > limits::tickets_max)
+        throw spec_error{fmt::format(
+            "tickets: a handshake can give from 1 to {}, or a resumed one 0", limits::tickets_max)};
+    if (resumed > backend::resumed_tickets_max())
+        throw spec_error{fmt::format(
+            "tickets-resumed: {} sends {} at most with a resumed handshake: give that, or use "
+            "AWS-LC or BoringSSL",
+            library_version(), backend::resumed_tickets_max())};
 }
 
 void check_roles(context_spec const& spec)
@@ -258,8 +267,8 @@ void context_settings::apply_tickets(
             SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
         return;
     }
-    require(SSL_CTX_set_num_tickets(ctx, tickets == nullptr ? 0 : 1) == 1, "tickets");
     if (tickets == nullptr) {
+        require(SSL_CTX_set_num_tickets(ctx, 0) == 1, "tickets");
         SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
         return;
     }

@@ -94,6 +94,16 @@ struct certificate_compressor
 /// other's sessions.
 using ticket_secret = std::array<std::byte, 32>;
 
+/// ticket_counts is how many session tickets a client of TLS 1.3 gets. One of TLS 1.2 gets one with
+/// a full handshake, and one with a resumed handshake where its ticket's key is an old one.
+struct ticket_counts
+{
+    std::uint8_t full = 1;    ///< With a full handshake, from 1 to limits::tickets_max.
+    std::uint8_t resumed = 1; ///< With a resumed one; 0: in TLS 1.2, too.
+
+    friend bool operator==(ticket_counts const&, ticket_counts const&) = default;
+};
+
 /// verify_function decides on each certificate of a peer's chain, from the authority's down to the
 /// peer's own. `preverified` is the TLS library's verdict; the function's result replaces it, also
 /// to accept what the library refuses. An exception refuses the certificate. `store_ctx` is the
@@ -176,6 +186,9 @@ struct context_spec
     std::shared_ptr<ticket_secret const> tickets;
     /// Tickets of these secrets resume, too. New tickets are never sealed with one of them.
     std::vector<std::shared_ptr<ticket_secret const>> accepted_tickets;
+    /// OpenSSL sends one ticket at most with a resumed handshake, and no more with any handshake
+    /// than a client asks for by RFC 9149.
+    tls::ticket_counts ticket_counts;
     /// Client role: sessions that servers issue are kept for engine::take_sessions.
     bool keep_sessions = false;
     /// Client role: sessions that servers issue are kept here, and offered by each engine or stream

@@ -4,6 +4,8 @@
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/session.hpp>
+#include <cleat/tls/split_wire_for_tests.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 
 #include <doctest/doctest.h>
@@ -226,6 +228,77 @@ TEST_CASE_FIXTURE(
         CHECK(second.ok);
         CHECK(second.resumed);
         CHECK(connect(stranger, client_context, version, second.last.get()).resumed);
+    }
+}
+
+// The tickets of one handshake between engines, and the session to come back with.
+std::vector<session> tickets_of(
+    context const& server, context const& client, session const& offered, bool is_resumed)
+{
+    engine_pair pair{server, client};
+    if (offered)
+        pair.client.engine.resume(offered);
+    REQUIRE(pair.established());
+    CHECK(pair.server.engine.info().resumed == is_resumed);
+    std::vector<std::byte> text;
+    write_all(pair.server, pair.client, pattern(10)); // Tickets come before it.
+    read_all(pair.client, pair.server, text);
+    return pair.client.engine.take_sessions();
+}
+
+TEST_CASE_FIXTURE(
+    tickets_fixture, "a full and a resumed handshake give as many tickets as the spec says")
+{
+    client.keep_sessions = true;
+    client.version_min = protocol_version::tls_1_3;
+    context const client_context{client};
+    for (ticket_counts const counts :
+         {ticket_counts{1, 1}, {3, 1}, {2, 0}, {16, 0}, {1, 2}, {1, 16}}) {
+        server.ticket_counts = counts;
+        if (counts.resumed > backend::resumed_tickets_max()) {
+            std::vector<std::string> const mistakes = find_mistakes(server);
+            REQUIRE(mistakes.size() == 1);
+            CHECK(mistakes[0].starts_with("tickets-resumed: OpenSSL "));
+            continue;
+        }
+        CAPTURE(counts.full);
+        CAPTURE(counts.resumed);
+        context const serving{server};
+        for (int i = 0; i < 2; ++i) { // Those of one client do not change those of the next.
+            std::vector<session> const first = tickets_of(serving, client_context, {}, false);
+            REQUIRE(first.size() == counts.full);
+            CHECK(tickets_of(serving, client_context, first.back(), true).size() == counts.resumed);
+        }
+    }
+}
+
+TEST_CASE_FIXTURE(tickets_fixture, "numbers of tickets that no library sends are refused")
+{
+    for (ticket_counts const counts : {ticket_counts{0, 1}, {17, 1}, {1, 17}}) {
+        server.ticket_counts = counts;
+        CHECK(find_mistakes(server).front().starts_with("tickets: a handshake can give from 1 to"));
+    }
+}
+
+TEST_CASE_FIXTURE(
+    tickets_fixture, "a TLS 1.2 ticket is not replaced where a resumed handshake gives none")
+{
+    context const before{server};
+    server.accepted_tickets = {server.tickets};
+    server.tickets = secret_of(2);
+    context const renewing{server};
+    server.ticket_counts.resumed = 0;
+    context const silent{server};
+    context const client_context{client};
+    for (context const* each : {&renewing, &silent}) {
+        connection_result const first = connect(before, client_context, TLS1_2_VERSION);
+        connection_result const second =
+            connect(*each, client_context, TLS1_2_VERSION, first.last.get());
+        CHECK(second.resumed);
+        // A ticket that was not replaced is still the first secret's.
+        CHECK(
+            connect(before, client_context, TLS1_2_VERSION, second.last.get()).resumed ==
+            (each == &silent));
     }
 }
 

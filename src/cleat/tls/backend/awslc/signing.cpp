@@ -6,6 +6,7 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/awslc/signing.hpp>
+#include <cleat/tls/backend/bssl/ticket_count.hpp>
 
 namespace cleat::tls {
 namespace awslc {
@@ -71,6 +72,7 @@ void backend::restore_message_callback(SSL* ssl) noexcept
 
 int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
+    bssl::set_ticket_count(ssl);
     awslc::scheme_of_call = &signing_scheme;
     int const value = SSL_do_handshake(ssl);
     awslc::scheme_of_call = nullptr;

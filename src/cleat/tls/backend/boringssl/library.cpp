@@ -2,6 +2,7 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/bssl/ml_dsa.hpp>
+#include <cleat/tls/backend/bssl/ticket_count.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <fmt/format.h>
@@ -88,6 +89,7 @@ void backend::restore_message_callback(SSL* ssl) noexcept
 
 int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
+    bssl::set_ticket_count(ssl);
     int const value = SSL_do_handshake(ssl);
     if (std::uint16_t const scheme = SSL_get_signature_algorithm_used(ssl); scheme != 0)
         signing_scheme = scheme;

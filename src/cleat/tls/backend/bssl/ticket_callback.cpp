@@ -1,7 +1,9 @@
 // Session tickets in the BoringSSL family: AES-256-CBC and HMAC-SHA256 under the keys of
 // ticket_keys.
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/bssl/ticket_count.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 #include <cleat/tls/ticket_watch.hpp>
 
@@ -23,6 +25,18 @@ int keys_index() noexcept
 {
     static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
+}
+
+int plan_index() noexcept
+{
+    static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+// Null: one number for all handshakes.
+ticket_plan const* plan_of(SSL const* ssl) noexcept
+{
+    return static_cast<ticket_plan const*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), plan_index()));
 }
 
 // Returns -1 to fail the handshake, 0 to go on without the ticket, 1 for success, 2 to request a
@@ -54,7 +68,8 @@ int on_ticket(
         EVP_DecryptInit_ex(cipher, aes, nullptr, key.aes.data(), iv) == 1;
     if (!ready)
         return -1;
-    return found.renew ? 2 : 1;
+    ticket_plan const* const plan = plan_of(ssl);
+    return found.renew && (plan == nullptr || plan->counts.resumed != 0) ? 2 : 1;
 }
 
 // The library refuses a session that begins after its clock, as one may that a host has made whose
@@ -75,4 +90,32 @@ void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
     SSL_CTX_set_tlsext_ticket_key_cb(ctx, on_ticket);
 }
 
+unsigned resumed_tickets_max() noexcept
+{
+    return limits::tickets_max;
+}
+
+bool plan_tickets(SSL_CTX* ctx, ticket_plan const* plan)
+{
+    auto const [full, resumed] = plan->counts;
+    return SSL_CTX_set_num_tickets(ctx, full) == 1 &&
+           (full == resumed ||
+            SSL_CTX_set_ex_data(ctx, plan_index(), const_cast<ticket_plan*>(plan)) == 1);
+}
+
 } // namespace cleat::tls::backend
+
+namespace cleat::tls {
+
+// The library has one number for a context, and reads it when the client's Finished has come: in a
+// later call than the ClientHello, after which it is known whether a session is resumed.
+void bssl::set_ticket_count(SSL* ssl) noexcept
+{
+    backend::ticket_plan const* const plan = backend::plan_of(ssl);
+    if (plan == nullptr || plan->first == nullptr)
+        return;
+    auto const [full, resumed] = plan->counts;
+    SSL_CTX_set_num_tickets(plan->first, SSL_session_reused(ssl) != 0 ? resumed : full);
+}
+
+} // namespace cleat::tls

@@ -2,6 +2,7 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/openssl/state.hpp>
+#include <cleat/tls/backend/openssl/ticket_request.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 
@@ -65,7 +66,8 @@ int on_ticket(
         return -1;
     // A TLS 1.3 client uses a ticket once (RFC 8446, appendix C.4), so each one is answered with
     // the next.
-    return found.renew || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
+    bool const is_due = found.renew || SSL_version(ssl) == TLS1_3_VERSION;
+    return is_due && openssl::resumed_tickets(ssl) != 0 ? 2 : 1;
 }
 
 // Without this callback the library stores no server name in a session, and then has none for a
