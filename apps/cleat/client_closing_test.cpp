@@ -34,7 +34,7 @@ struct scene
         client_side client{
             net::socket{worker, std::move(ends.first)}, net::channel{net::contexts().server}};
         net::interrupt interrupt{worker};
-        error_code const failed = co_await handshake(interrupt, client, nullptr);
+        error_code const failed = co_await handshake(interrupt, client, {});
         CHECK(!failed);
         client.ticket.begin();
         co_await refuse_client(interrupt, client, tls::fatal_alert::internal_error, patience);

@@ -15,7 +15,7 @@ net::task<bool> establish(
     connection_log& log)
 {
     error_code const failed =
-        co_await handshake(interrupt, client, frontend.service.certificates(), &log);
+        co_await handshake(interrupt, client, frontend.service.sources(), &log);
     tls::engine const& engine = client.channel.engine();
     if (failed) {
         log.handshake_failed(failed, engine);

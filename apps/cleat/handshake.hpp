@@ -5,17 +5,19 @@
 #include "client_side.hpp"
 #include "connection_log.hpp"
 #include "handshake_phases.hpp"
+#include "handshake_sources.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
 #include <cleat/net/worker_certificates.hpp>
+#include <cleat/net/worker_sessions.hpp>
 
 namespace cleat::app {
 
 /// handshake gives no error once the connection is established. The caller sets the deadline, in
-/// `interrupt`. certificates: null where all are loaded. log: null where nothing is counted.
+/// `interrupt`. log: null where nothing is counted.
 inline net::task<error_code> handshake(
-    net::interrupt& interrupt, client_side& client, net::worker_certificates* certificates,
+    net::interrupt& interrupt, client_side& client, handshake_sources sources,
     connection_log* log = nullptr)
 {
     handshake_phases phases;
@@ -34,7 +36,14 @@ inline net::task<error_code> handshake(
         phases.note(interrupt.worker(), p, client.channel.engine());
         if (p.next == net::wait::certificate) {
             error_code const ended = co_await net::worker_certificates::arrival{
-                *certificates, interrupt, *client.channel.engine().wanted_certificate()};
+                *sources.certificates, interrupt, *client.channel.engine().wanted_certificate()};
+            if (ended)
+                co_return ended;
+            continue;
+        }
+        if (p.next == net::wait::session) {
+            error_code const ended =
+                co_await net::worker_sessions::answer{*sources.sessions, interrupt};
             if (ended)
                 co_return ended;
             continue;

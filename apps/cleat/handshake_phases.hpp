@@ -25,7 +25,7 @@ public:
     {
         std::uint64_t const sent = engine.bytes_sent();
         bool const is_answer = sent != sent_;
-        if (!is_answer && part.next != net::wait::certificate)
+        if (!is_answer && part.next != net::wait::certificate && part.next != net::wait::session)
             return;
         if (!is_hello_open_)
             hello_ = worker.now();
@@ -44,7 +44,7 @@ private:
     time_point hello_{};
     time_point answer_{};
     std::uint64_t sent_ = 0;
-    bool is_hello_open_ = false; // Its answer waits for a certificate.
+    bool is_hello_open_ = false; // Its answer waits for a certificate or a session.
 };
 
 } // namespace cleat::app

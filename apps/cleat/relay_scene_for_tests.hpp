@@ -64,7 +64,7 @@ struct scene
             net::socket{w, std::move(client_ends.first)}, net::channel{net::contexts().server}};
         upstream_side upstream{net::socket{w, std::move(upstream_ends.first)}, {}};
         net::interrupt interrupt{w};
-        error_code const failed = co_await handshake(interrupt, client, nullptr);
+        error_code const failed = co_await handshake(interrupt, client, {});
         CHECK(!failed);
         client.ticket.begin();
         established = true;

@@ -51,6 +51,7 @@ void fill_tickets(
 {
     spec.ticket_rotation = *settings.ticket_epoch;
     spec.ticket_lifetime = *settings.ticket_lifetime;
+    spec.session_ids = *settings.session_cache != 0;
     if (secrets.empty() || *settings.tickets == 0) // Empty: which has been reported.
         return;
     spec.ticket_counts = {

@@ -8,6 +8,7 @@
 #include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
+#include <cleat/net/worker_sessions.hpp>
 
 #include <cstddef>
 
@@ -19,10 +20,15 @@ class challenge_maker;
 class worker_connections
 {
 public:
-    /// `challenges` outlives it. `workers` is how many share the limits.
+    /// `challenges` and `sessions` outlive it. `workers` is how many share the limits. sessions:
+    /// null where none is resumed by ID.
     worker_connections(
-        net::worker& worker, challenge_maker& challenges, std::size_t workers = 1) noexcept
-        : worker_{worker}, challenges_{challenges}, limits_{worker.number(), workers}
+        net::worker& worker, challenge_maker& challenges, std::size_t workers = 1,
+        net::worker_sessions* sessions = nullptr) noexcept
+        : worker_{worker}
+        , challenges_{challenges}
+        , sessions_{sessions}
+        , limits_{worker.number(), workers}
     {
     }
     worker_connections(worker_connections&&) = delete;
@@ -50,6 +56,9 @@ public:
     /// challenges makes what answers ACME challenges, for all workers.
     [[nodiscard]] challenge_maker& challenges() const noexcept { return challenges_; }
 
+    /// sessions are those that clients resume by ID, of all configurations; or null.
+    [[nodiscard]] net::worker_sessions* sessions() const noexcept { return sessions_; }
+
     /// limits are this worker's parts of the limits, and what it has counted for them.
     [[nodiscard]] worker_limits& limits() noexcept { return limits_; }
     [[nodiscard]] worker_limits const& limits() const noexcept { return limits_; }
@@ -60,6 +69,7 @@ public:
 private:
     net::worker& worker_;
     challenge_maker& challenges_;
+    net::worker_sessions* sessions_;
     std::size_t open_ = 0;
     bool draining_ = false;
     worker_counts counts_;

@@ -44,12 +44,26 @@ void worker_counts::established(tls::handshake_info const& agreed) noexcept
 
 void worker_counts::count_ticket(tls::handshake_info const& agreed) noexcept
 {
-    if (agreed.ticket.use == tls::ticket_use::unknown_key)
+    switch (agreed.ticket.use) {
+    case tls::ticket_use::none:
+        break;
+    case tls::ticket_use::unknown_key:
         tickets_refused.add(ticket_refusal::unknown_key);
-    else if (agreed.ticket.use == tls::ticket_use::opened && !agreed.resumed)
-        tickets_refused.add(ticket_refusal::expired_or_other_scope);
-    else if (agreed.ticket.use == tls::ticket_use::opened)
-        tickets_used.add(static_cast<secret_place>(agreed.ticket.secret));
+        break;
+    case tls::ticket_use::opened:
+        if (agreed.resumed)
+            tickets_used.add(static_cast<secret_place>(agreed.ticket.secret));
+        else
+            tickets_refused.add(ticket_refusal::expired_or_other_scope);
+        break;
+    case tls::ticket_use::unknown_id:
+        session_ids.add(session_id_use::unknown);
+        break;
+    case tls::ticket_use::found_id:
+        session_ids.add(
+            agreed.resumed ? session_id_use::resumed : session_id_use::expired_or_other_scope);
+        break;
+    }
 }
 
 void worker_counts::failed(error_code why, int peer_alert, int own_alert) noexcept

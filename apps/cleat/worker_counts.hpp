@@ -57,6 +57,15 @@ enum class ticket_refusal : std::uint8_t
 };
 inline constexpr std::size_t ticket_refusal_count = 2;
 
+/// session_id_use is what became of the ID of a session that a client offered.
+enum class session_id_use : std::uint8_t
+{
+    resumed,
+    unknown,
+    expired_or_other_scope, ///< As for tickets.
+};
+inline constexpr std::size_t session_id_use_count = 3;
+
 /// secret_place is that of a ticket secret: 0 is the one that seals.
 enum class secret_place : std::uint8_t
 {
@@ -140,6 +149,7 @@ public:
     counters<handshake_kind, handshake_kind_count> handshakes;
     counters<secret_place, limits::ticket_secrets_max> tickets_used;
     counters<ticket_refusal, ticket_refusal_count> tickets_refused;
+    counters<session_id_use, session_id_use_count> session_ids;
     named_counts<24> ciphers;
     named_counts<24> groups;
     named_counts<24> signature_schemes;

@@ -107,6 +107,8 @@ worker_group::worker_group(
     , challenges_{[this] { wake(); }, root_files.for_files()}
     , certificates_(first_sockets_.size())
     , contexts_(first_sockets_.size())
+    , session_owners_{first_sockets_.size()}
+    , sessions_(first_sockets_.size())
     , connections_(first_sockets_.size())
     , workers_(first_sockets_.size())
 {
@@ -157,7 +159,9 @@ void worker_group::begin(net::worker& worker)
 {
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    connections_[number] = std::make_unique<worker_connections>(worker, challenges_, size());
+    sessions_[number] = std::make_unique<net::worker_sessions>(worker, session_owners_);
+    connections_[number] =
+        std::make_unique<worker_connections>(worker, challenges_, size(), sessions_[number].get());
     certificates_[number] = new_certificates(worker, present());
     worker_part first = make_part(
         worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),
@@ -173,6 +177,7 @@ void worker_group::begin(net::worker& worker)
 void worker_group::end(net::worker& worker) noexcept
 {
     workers_[worker.number()].reset();
+    sessions_[worker.number()]->end();
     if (std::unique_ptr<net::worker_certificates> const& each = certificates_[worker.number()])
         each->end();
     connections_[worker.number()]->counts().ended = true;

@@ -19,6 +19,7 @@
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
+#include <cleat/net/worker_sessions.hpp>
 #include <cleat/tls/store/certificate_supply.hpp>
 
 #include <atomic>
@@ -144,6 +145,8 @@ private:
     std::vector<std::unique_ptr<net::worker_certificates>> certificates_; // By worker.
     // Of the present configuration, by worker. Not read by the workers.
     std::vector<std::shared_ptr<worker_contexts const>> contexts_;
+    net::session_owners session_owners_;
+    std::vector<std::unique_ptr<net::worker_sessions>> sessions_;  // By worker, made as the next:
     std::vector<std::unique_ptr<worker_connections>> connections_; // Made on the workers' threads.
     std::vector<std::unique_ptr<terminator_worker>> workers_;      // Live on the workers' threads.
     // By worker. The main thread asks the first ones, and the admin thread the others.

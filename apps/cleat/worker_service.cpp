@@ -73,6 +73,20 @@ void worker_service::begin(worker_connections& connections)
         each.upstream = &upstreams_[each.plan.upstream];
     }
     begin_limits();
+    begin_sessions();
+}
+
+// Sessions of the configuration before stay: each resumes only where a session_scope is as its own.
+void worker_service::begin_sessions() noexcept
+{
+    net::worker_sessions* const sessions = connections_->sessions();
+    if (sessions == nullptr)
+        return;
+    config const& settings = configuration_.settings;
+    sessions->cache().bound(
+        static_cast<std::size_t>(*settings.session_cache), *settings.ticket_lifetime);
+    for (tls::context& each : *contexts_)
+        each.keep_sessions_in(sessions->cache());
 }
 
 void worker_service::begin_limits()

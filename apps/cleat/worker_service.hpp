@@ -5,6 +5,7 @@
 
 #include "access/access_log.hpp"
 #include "frontend_socket.hpp"
+#include "handshake_sources.hpp"
 #include "limits/client_table.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
@@ -92,6 +93,12 @@ public:
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 
+    /// sources is what handshakes may have to wait for. From begin on.
+    [[nodiscard]] handshake_sources sources() const noexcept
+    {
+        return {certificates_, connections_->sessions()};
+    }
+
     /// contexts may outlive it, and must end before its snapshot and certificates.
     [[nodiscard]] std::shared_ptr<worker_contexts const> contexts() const noexcept
     {
@@ -110,13 +117,14 @@ public:
 private:
     void look_for_release() noexcept;
     void begin_limits();
+    void begin_sessions() noexcept;
 
     net::worker& worker_;
     snapshot const& configuration_;
     logger log_;
     access_stream access_;
     net::worker_certificates* certificates_;
-    std::shared_ptr<worker_contexts const> contexts_;
+    std::shared_ptr<worker_contexts> contexts_;
     std::unique_ptr<client_table> clients_; // Until begin, and only where there is a new one.
     std::vector<std::unique_ptr<tls::context const>> upstream_contexts_; // Null: no TLS.
     std::vector<tls_policy> policies_;

@@ -49,7 +49,7 @@ net::task<> answer_challenge(
     }
     client_side client{std::move(accepted), net::channel{*made.context}};
     client.channel.feed(std::move(hello));
-    error_code const failed = co_await handshake(interrupt, client, nullptr, &log);
+    error_code const failed = co_await handshake(interrupt, client, {}, &log);
     if (failed)
         co_return log.handshake_failed(failed, client.channel.engine());
     co_await dismiss_client(interrupt, client);

@@ -146,6 +146,15 @@ void read_tickets_refused(metric_sources const& from, metric_family& into)
             {{"reason", names[i]}});
 }
 
+void read_session_ids_refused(metric_sources const& from, metric_family& into)
+{
+    constexpr std::array<std::pair<char const*, session_id_use>, 2> reasons{
+        {{"unknown", session_id_use::unknown},
+         {"expired-or-other-scope", session_id_use::expired_or_other_scope}}};
+    for (auto const& [name, use] : reasons)
+        into.add(sum(from, &worker_counts::session_ids, use), {{"reason", name}});
+}
+
 void read_handshakes(metric_sources const& from, metric_family& into)
 {
     add_handshakes(from, into, &worker_counts::handshakes);
@@ -360,6 +369,16 @@ constexpr metric_row metric_rows[] = {
      "secret "
      "or epoch, or expired, or of another frontend or other settings",
      "reason", read_tickets_refused},
+    {"cleat_session_ids_used", metric_type::counter, "",
+     "Session IDs that resumed a session of session-cache, without a ticket", "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, &worker_counts::session_ids, session_id_use::resumed));
+     }},
+    {"cleat_session_ids_refused", metric_type::counter, "",
+     "Session IDs that resumed none, so that the handshake was a full one: not in the cache, or "
+     "not "
+     "any more, or of another frontend or other settings",
+     "reason", read_session_ids_refused},
     {"cleat_handshakes_by_cipher", metric_type::counter, "", "Finished handshakes, by cipher suite",
      "cipher",
      [](from_t from, into_t into) { add_by_name(from, into, &worker_counts::ciphers, "cipher"); }},

@@ -226,6 +226,26 @@ TEST_CASE("a ticket counts by the place of its secret, or by the reason for whic
     CHECK(each.value("cleat_tickets_used", "1") == 1);
 }
 
+TEST_CASE("a session ID counts apart from tickets, as used or by the reason for its refusal")
+{
+    one_worker each;
+    each.facts.ticket_secrets = 1;
+    auto const count = [&](tls::ticket_use use, bool resumed) {
+        tls::handshake_info info = agreed("", resumed);
+        info.ticket.use = use;
+        each.counts->established(info);
+    };
+    count(tls::ticket_use::found_id, true);
+    count(tls::ticket_use::found_id, true);
+    count(tls::ticket_use::found_id, false);
+    count(tls::ticket_use::unknown_id, false);
+    count(tls::ticket_use::opened, true);
+    CHECK(each.find("cleat_session_ids_used").values[0].number == 2);
+    CHECK(each.value("cleat_session_ids_refused", "expired-or-other-scope") == 1);
+    CHECK(each.value("cleat_session_ids_refused", "unknown") == 1);
+    CHECK(each.value("cleat_tickets_used", "1") == 1);
+}
+
 TEST_CASE("the certificates that end first have metrics with their names, as many as are asked for")
 {
     one_worker each;

@@ -56,6 +56,7 @@ constexpr tls_key keys_for_clients[] = {
     {"ticket-secret", place_of_global<&config::ticket_secret>},
     {"ticket-epoch", place_of_global<&config::ticket_epoch>},
     {"ticket-lifetime", place_of_global<&config::ticket_lifetime>},
+    {"session-cache", place_of_global<&config::session_cache>},
     {"tickets", place_of_global<&config::tickets>},
     {"tickets-resumed", place_of_global<&config::tickets_resumed>},
     {"prefer-server-ciphers", place_of_global<&config::prefer_server_ciphers>,

@@ -126,9 +126,9 @@ TEST_CASE("a setting for clients' TLS is an error where no client speaks it")
     for (std::string_view const line :
          {"pem-file = a", "pem-dir = \"/a\"", "alpn-protos = h2", "acme-challenges = \"/a\"",
           "ticket-secret = a", "ticket-epoch = 600", "ticket-lifetime = 600", "tickets = 2",
-          "tickets-resumed = 0", "client-verify = required", "client-verify-ca = ca",
-          "certificate-compression = brotli", "sni-nomatch-abort = on", "tls-protos = TLSv1.3",
-          "ecdh-curve = X25519"}) {
+          "tickets-resumed = 0", "session-cache = 0", "client-verify = required",
+          "client-verify-ca = ca", "certificate-compression = brotli", "sni-nomatch-abort = on",
+          "tls-protos = TLSv1.3", "ecdh-curve = X25519"}) {
         std::string const found = complaint(block + frontend("") + std::string{line});
         CHECK(found.starts_with("c:4:"));
         CHECK(found.find("every frontend takes plaintext") != std::string::npos);

@@ -202,7 +202,7 @@ TEST_CASE("hitch's client mode needs no certificate")
 
 TEST_CASE("what has no effect is a warning, and cleat serves")
 {
-    command const made = run_as("cleat", {"--ssl", "-e", "auto", "-C", "9", "a.pem"});
+    command const made = run_as("cleat", {"--ssl", "-e", "auto", "-U", "a,1", "a.pem"});
     REQUIRE(std::holds_alternative<serve>(made));
     CHECK(std::get<serve>(made).warnings.size() == 3);
 }

@@ -122,6 +122,7 @@ proxy-proxy = off
     CHECK(c.pem_files.empty());
     CHECK(*c.ciphers == *config{}.ciphers);
     CHECK(*c.backlog == 100);
+    CHECK(*c.session_cache == 0);
 }
 
 TEST_CASE("stud writes values without quotes, and HOST,PORT")

@@ -1365,6 +1365,25 @@ constexpr key_row rows[] = {
      .highest = limits::tickets_max,
      .set_global = store<&config::tickets_resumed>,
      .show = shown<&config::tickets_resumed>},
+    {.name = "session-cache",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help =
+         "How many sessions each worker keeps for clients of TLS 1.2 that take no tickets, and "
+         "resume by the session's ID, on whatever worker: libcurl and Bouncy Castle do so. A "
+         "session takes 350 bytes, more where the client has shown a certificate, and all of "
+         "them 1 KiB for each that is allowed here at most; beyond that the oldest are dropped. "
+         "A session lives for ticket-lifetime, resumes under the same settings as a ticket does, "
+         "and is lost at a restart. 0: no session resumes by its ID.",
+     .note = "hitch's is shared by its processes, and 0 by default.",
+     .short_flag = "-C",
+     .other_names = "shared-cache",
+     .lowest = 0,
+     .highest = 10'000'000,
+     .set_global = store<&config::session_cache>,
+     .show = shown<&config::session_cache>},
     {.name = "tls",
      .group = key_group::tls,
      .where = {.global = true, .frontend = true, .upstream = true, .flag = true},
@@ -1404,17 +1423,6 @@ constexpr key_row rows[] = {
      .short_flag = "-e",
      .status = key_status::no_effect,
      .cure = "TLS libraries dropped engines: leave it out."},
-    {.name = "session-cache",
-     .group = key_group::tls,
-     .where = global_and_flag,
-     .kind = value_kind::number,
-     .value = "NUM",
-     .default_text = "0",
-     .help = "Sessions in a cache that processes share.",
-     .short_flag = "-C",
-     .other_names = "shared-cache",
-     .status = key_status::no_effect,
-     .cure = tickets_do_it},
     {.name = "shared-cache-listen",
      .group = key_group::tls,
      .where = global_and_flag,

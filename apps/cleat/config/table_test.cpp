@@ -267,9 +267,9 @@ TEST_CASE("what has no meaning is a warning, unless nothing is asked for")
     CHECK(only_problem("tls", "on").find("choose with tls-protos") != std::string::npos);
     CHECK(is_silent("ssl", "off"));
     CHECK(
-        only_problem("shared-cache", "20000").find("shared-cache: this has no effect") !=
-        std::string::npos);
-    CHECK(is_silent("shared-cache", "0"));
+        only_problem("shared-cache-listen", "a,1")
+            .find("shared-cache-listen: this has no effect") != std::string::npos);
+    CHECK(is_silent("shared-cache-listen", ""));
 }
 
 TEST_CASE("quiet is the old name for a log level")

@@ -163,6 +163,18 @@ inline constexpr std::size_t server_sessions_max = 16;
 /// the peer's chain is beside it.
 inline constexpr std::size_t saved_session_max = 1U << 20U;
 
+/// session_answer_time: how long a handshake waits for a session that another worker has. That
+/// worker answers in its next pass; without an answer the handshake is a full one.
+inline constexpr std::chrono::milliseconds session_answer_time{100};
+
+/// cached_session_max: the largest session that a session_id_cache keeps, whose client has shown a
+/// long chain of certificates. It is encoded on the stack.
+inline constexpr std::size_t cached_session_max = 16_KiB;
+
+/// cached_session_size: the bytes that a session in a session_id_cache may take on average. Without
+/// a client's certificate it takes 350 at most, and with one that and the certificates.
+inline constexpr std::size_t cached_session_size = 1_KiB;
+
 /// cached_servers_max: servers whose sessions a session_cache keeps. Each takes 200 bytes, and 1 to
 /// 2 KiB for each of its sessions.
 inline constexpr std::size_t cached_servers_max = 1'000;

@@ -225,6 +225,8 @@ progress channel::handshake(transport socket, bool ended, last_flight departure)
             return {};
         if (s.next == tls::want::certificate)
             return {.next = wait::certificate};
+        if (s.next == tls::want::session)
+            return {.next = wait::session};
     }
 }
 

@@ -22,6 +22,8 @@ enum class wait : std::uint8_t
     /// A handshake's: see tls::want::certificate. Call again when engine().wanted_certificate() has
     /// it.
     certificate,
+    /// A handshake's: see tls::want::session. Call again when the cache has the answer.
+    session,
 };
 
 /// progress is the outcome of one call. Bytes can come with an error: data, and then the end.

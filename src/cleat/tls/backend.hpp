@@ -109,7 +109,8 @@ struct hello_judge
     void const* argument = nullptr;
 };
 /// on_client_hello makes connections of ctx call the judge before anything is negotiated, and again
-/// when a handshake that has waited goes on. The judge and its argument must outlive ctx.
+/// when a handshake that has waited goes on. The judge and its argument must outlive ctx. Null, for
+/// OpenSSL alone: no judge, only the backend's own work in that callback.
 void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
 
 /// is_wait_for_certificate: this value of SSL_get_error means that hello_verdict::wait suspended
@@ -170,7 +171,16 @@ struct ticket_plan
 /// cannot.
 [[nodiscard]] bool plan_tickets(SSL_CTX* ctx, ticket_plan const* plan);
 
-/// set_ticket_lifetime sets the lifetime that tickets name to clients (RFC 8446, section 4.6.1).
+/// on_session_id makes ctx put the worker's number into the IDs of sessions, and look for sessions
+/// by ID: see keep_by_id, which calls it.
+void on_session_id(SSL_CTX* ctx);
+
+/// is_wait_for_session: this value of SSL_get_error means that the handshake waits for a session of
+/// another worker's, which session_id_cache::asked names.
+[[nodiscard]] bool is_wait_for_session(SSL* ssl, int ssl_error) noexcept;
+
+/// set_ticket_lifetime sets how long sessions resume, and the lifetime that tickets name to clients
+/// (RFC 8446, section 4.6.1).
 void set_ticket_lifetime(SSL_CTX* ctx, std::chrono::seconds lifetime) noexcept;
 
 /// set_groups sets the key exchange groups; false when the library does not know one of them.

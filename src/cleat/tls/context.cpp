@@ -7,6 +7,7 @@
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/session_id_hooks.hpp>
 #include <cleat/tls/session_keeper.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
@@ -59,6 +60,7 @@ struct context::state
     std::forward_list<own_rule> own_rules; // Few: one for each client_rule.
     std::optional<ticket_keys> tickets;
     backend::ticket_plan ticket_plan; // Where there are tickets.
+    session_id_plan ids;              // With context_spec::session_ids.
     std::optional<compressed_certificates> compressed;
     certificate_store own_store{{}}; // Of the spec. By their places in `contexts`.
     certificate_set own_certificates{own_store};
@@ -225,6 +227,7 @@ void context::state::begin_server(context_spec const& spec)
     if (spec.tickets != nullptr)
         tickets.emplace(library, ticket_secrets_of(spec), ticket_times_of(spec));
     ticket_plan.counts = spec.ticket_counts;
+    ids.library = &library;
     if (!spec.certificate_compressors.empty())
         compressed.emplace(spec.certificate_compressors);
 }
@@ -329,6 +332,8 @@ ssl_ctx_ptr context::state::new_ctx(context_spec const& spec, own_rule const* ru
     ssl_ctx_ptr ctx = its.new_ctx(library, described, tickets ? &*tickets : nullptr);
     if (tickets && !backend::plan_tickets(ctx.get(), &ticket_plan))
         throw std::bad_alloc{};
+    if (spec.session_ids)
+        keep_by_id(ctx.get(), &ids);
     if (compressed && !backend::compress_certificates(ctx.get(), &*compressed))
         throw spec_error{fmt::format(
             "certificate compression: {} refuses it: an algorithm is there twice, or RFC 8879 does "
@@ -445,6 +450,11 @@ std::vector<std::string> context::certificate_names(std::size_t place) const
 ssl_ctx_st* context::native_handle() const noexcept
 {
     return state_->initial;
+}
+
+void context::keep_sessions_in(session_id_cache& cache) noexcept
+{
+    state_->ids.cache = &cache;
 }
 
 void context::leave_thread() const noexcept

@@ -19,6 +19,7 @@ namespace cleat::tls {
 class certificate_choice;
 class certificate_set;
 class certificate_table;
+class session_id_cache;
 struct cache_use;
 struct certificate_request;
 
@@ -98,6 +99,10 @@ public:
     /// leave_thread frees what the TLS library keeps of this context for the calling thread. A
     /// thread that has used a context, and is not the one that frees it, calls this before that.
     void leave_thread() const noexcept;
+
+    /// keep_sessions_in: a server with context_spec::session_ids keeps sessions in the cache of its
+    /// thread, which outlives its engines. Contexts made like one another share it.
+    void keep_sessions_in(session_id_cache& cache) noexcept;
 
     /// native_handle is the library's SSL_CTX, for settings that a spec does not have.
     [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;

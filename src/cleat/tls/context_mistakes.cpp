@@ -112,7 +112,7 @@ bool is_same_policy(context_spec const& one, context_spec const& other)
             spec.verify_depth, spec.verify_crls, spec.accept_stale_crls, spec.verify_schemes,
             spec.server_name, spec.tickets, spec.accepted_tickets, spec.keep_sessions,
             spec.sessions, spec.want_tickets, spec.ticket_rotation, spec.ticket_lifetime,
-            spec.ticket_counts, spec.session_scope);
+            spec.ticket_counts, spec.session_ids, spec.session_scope);
     };
     return fields(one) == fields(other) && !one.verify_function && !other.verify_function;
 }

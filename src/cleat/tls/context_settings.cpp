@@ -253,7 +253,7 @@ void context_settings::apply_suites(SSL_CTX* ctx, context_spec const& spec) cons
 void context_settings::apply_tickets(
     SSL_CTX* ctx, context_spec const& spec, ticket_keys* tickets) const
 {
-    // A session cache would be state that workers share, and would use memory for every client.
+    // The library's own cache would be state that workers share. See keep_by_id.
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     require(
         SSL_CTX_set_session_id_context(
@@ -270,10 +270,11 @@ void context_settings::apply_tickets(
     if (tickets == nullptr) {
         require(SSL_CTX_set_num_tickets(ctx, 0) == 1, "tickets");
         SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
-        return;
+    } else {
+        backend::on_ticket_key(ctx, tickets);
     }
-    backend::on_ticket_key(ctx, tickets);
-    backend::set_ticket_lifetime(ctx, ticket_times_of(spec).lifetime);
+    if (tickets != nullptr || spec.session_ids)
+        backend::set_ticket_lifetime(ctx, ticket_times_of(spec).lifetime);
 }
 
 void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec) const

@@ -189,6 +189,10 @@ struct context_spec
     /// OpenSSL sends one ticket at most with a resumed handshake, and no more with any handshake
     /// than a client asks for by RFC 9149.
     tls::ticket_counts ticket_counts;
+    /// Server role: clients of TLS 1.2 without tickets resume their sessions by ID, once the
+    /// context has a cache for them (context::keep_sessions_in). Sessions live as long as tickets
+    /// do.
+    bool session_ids = false;
     /// Client role: sessions that servers issue are kept for engine::take_sessions.
     bool keep_sessions = false;
     /// Client role: sessions that servers issue are kept here, and offered by each engine or stream

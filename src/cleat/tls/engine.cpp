@@ -200,6 +200,8 @@ step engine::outcome_of(wire const& w, int value, std::size_t bytes) noexcept
     case SSL_ERROR_ZERO_RETURN:
         return {want::nothing, bytes, error::closed};
     default:
+        if (backend::is_wait_for_session(ssl_, why))
+            return {want::session, bytes, {}};
         if (backend::is_wait_for_certificate(why))
             return {want::certificate, bytes, {}};
         break;

@@ -35,6 +35,9 @@ enum class want : std::uint8_t
     /// The certificate for this client is not loaded: see wanted_certificate. Only a server whose
     /// certificates are in a store wants it.
     certificate,
+    /// The session that the client offers is another worker's: see session_id_cache::asked. Only a
+    /// server whose context has such a cache wants it.
+    session,
 };
 
 /// step is the result of one call. Bytes and error can both be set: data, and then the end.

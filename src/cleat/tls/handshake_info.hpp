@@ -16,13 +16,16 @@ enum class early_data : std::uint8_t
     accepted
 };
 
-/// ticket_use is what a server did with the session ticket that its client offered.
+/// ticket_use is what a server did with the session ticket, or the ID of a session, that its client
+/// offered.
 enum class ticket_use : std::uint8_t
 {
     none,        ///< The client offered none.
     unknown_key, ///< Sealed with another secret, or in an epoch whose keys are gone or not made
                  ///< yet.
     opened,      ///< Unless the session was then resumed, it had expired, or was of another scope.
+    unknown_id,  ///< No session is known by this ID, or not any more.
+    found_id,    ///< As `opened`.
 };
 
 /// client_ticket is the ticket that a client offered.

@@ -24,6 +24,7 @@ enum class extension : std::uint16_t
     supported_groups = 10,
     signature_algorithms = 13,
     compress_certificate = 27,
+    session_ticket = 35,
     pre_shared_key = 41,
     supported_versions = 43,
 };

@@ -5,7 +5,7 @@ set(CLEAT_TLS_BACKEND_SOURCES
   backend/bssl/early_data.cpp backend/bssl/errors.cpp
   backend/bssl/fatal_alert.cpp
   backend/bssl/library_state.cpp backend/bssl/session_facts.cpp backend/bssl/sha256.cpp
-  backend/bssl/ssl_writev_library.cpp backend/bssl/staple.cpp
+  backend/bssl/session_ids.cpp backend/bssl/ssl_writev_library.cpp backend/bssl/staple.cpp
   backend/bssl/ticket_callback.cpp
   backend/boringssl/library.cpp)
 set(CLEAT_TLS_BACKEND_TEST_SOURCES

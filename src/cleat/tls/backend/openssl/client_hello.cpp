@@ -2,9 +2,12 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/openssl/compression/compression.hpp>
+#include <cleat/tls/backend/openssl/session_ids.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
+#include <cleat/tls/session_id_hooks.hpp>
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace cleat::tls::backend {
@@ -36,8 +39,13 @@ void keep_name(SSL* ssl) noexcept
 
 int on_hello(SSL* ssl, int* alert, void* argument) noexcept
 {
-    hello_judge const& judge = *static_cast<hello_judge const*>(argument);
-    switch (judge.judge(judge.argument, ssl, client_hello{ssl})) {
+    if (std::optional<session_id> const awaited = openssl::awaited_session(ssl)) {
+        cache_of(ssl)->ask(*awaited);
+        return SSL_CLIENT_HELLO_RETRY;
+    }
+    auto const* const judge = static_cast<hello_judge const*>(argument);
+    switch (judge == nullptr ? hello_verdict::go_on
+                             : judge->judge(judge->argument, ssl, client_hello{ssl})) {
     case hello_verdict::go_on:
         if (add_compressed_certificate(ssl))
             break;

@@ -26,6 +26,7 @@ set(CLEAT_TLS_BACKEND_SOURCES
   backend/openssl/fatal_alert.cpp
   backend/openssl/library_state.cpp backend/openssl/session_facts.cpp backend/openssl/sha256.cpp
   backend/openssl/ssl_writev_library.cpp backend/openssl/staple.cpp
+  backend/openssl/session_ids.cpp
   backend/openssl/ticket_callback.cpp backend/openssl/ticket_request.cpp
   ${_signature_scheme})
 set(CLEAT_TLS_BACKEND_TEST_SOURCES

@@ -1,6 +1,7 @@
 // Session tickets with OpenSSL: AES-256-CBC and HMAC-SHA256 under the keys of ticket_keys.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/openssl/session_ids.hpp>
 #include <cleat/tls/backend/openssl/state.hpp>
 #include <cleat/tls/backend/openssl/ticket_request.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
@@ -70,31 +71,13 @@ int on_ticket(
     return is_due && openssl::resumed_tickets(ssl) != 0 ? 2 : 1;
 }
 
-// Without this callback the library stores no server name in a session, and then has none for a
-// client that resumes in TLS 1.2.
-int accept_name(SSL*, int*, void*) noexcept
-{
-    return SSL_TLSEXT_ERR_OK;
-}
-
-// A TLS 1.2 session goes on under the name that it began with, and no other (RFC 6066, section 3):
-// the library resumes it for any name, and then gives the session's as the client's.
-bool has_other_name(SSL* ssl, SSL_SESSION const* session) noexcept
-{
-    if (SSL_version(ssl) == TLS1_3_VERSION)
-        return false;
-    char const* const kept = SSL_SESSION_get0_hostname(session);
-    return server_name_in(client_hello{ssl}.body_of(extension::server_name)) !=
-           std::string_view{kept == nullptr ? "" : kept};
-}
-
 // As SSL_CTX_set_session_ticket_cb(3) says. A ticket that is not used is answered with a new one.
 SSL_TICKET_RETURN on_opened(
     SSL* ssl, SSL_SESSION* session, unsigned char const*, std::size_t, SSL_TICKET_STATUS status,
     void*) noexcept
 {
     bool const is_opened = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
-    if (!is_opened || has_other_name(ssl, session))
+    if (!is_opened || openssl::has_other_name(ssl, session))
         return SSL_TICKET_RETURN_IGNORE_RENEW;
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
@@ -105,8 +88,26 @@ void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
 {
     SSL_CTX_set_ex_data(ctx, keys_index(), keys);
     SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
-    SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
+    SSL_CTX_set_tlsext_servername_callback(ctx, openssl::accept_name);
     SSL_CTX_set_session_ticket_cb(ctx, nullptr, on_opened, nullptr);
 }
 
 } // namespace cleat::tls::backend
+
+namespace cleat::tls {
+
+int openssl::accept_name(SSL*, int*, void*) noexcept
+{
+    return SSL_TLSEXT_ERR_OK;
+}
+
+bool openssl::has_other_name(SSL* ssl, SSL_SESSION const* session) noexcept
+{
+    if (SSL_version(ssl) == TLS1_3_VERSION)
+        return false;
+    char const* const kept = SSL_SESSION_get0_hostname(session);
+    return server_name_in(backend::client_hello{ssl}.body_of(extension::server_name)) !=
+           std::string_view{kept == nullptr ? "" : kept};
+}
+
+} // namespace cleat::tls

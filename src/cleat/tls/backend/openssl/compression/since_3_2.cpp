@@ -108,14 +108,6 @@ bool compress(SSL* ssl, compressed_certificates& cache, std::uint16_t algorithm)
                found.size(), message.size()) == 1;
 }
 
-int compress_on_hello(SSL* ssl, int* alert, void*) noexcept
-{
-    if (add_compressed_certificate(ssl))
-        return SSL_CLIENT_HELLO_SUCCESS;
-    *alert = SSL_AD_INTERNAL_ERROR;
-    return SSL_CLIENT_HELLO_ERROR;
-}
-
 } // namespace
 
 bool can_compress(std::uint16_t algorithm) noexcept
@@ -130,13 +122,13 @@ bool can_compress(std::uint16_t algorithm) noexcept
     return algorithm < known.size() && known.at(algorithm);
 }
 
-// A judge replaces the callback, and calls add_compressed_certificate, too.
+// The callback for the ClientHello calls add_compressed_certificate.
 bool compress_certificates(SSL_CTX* ctx, compressed_certificates* cache)
 {
     std::vector<int> algorithms;
     for (certificate_compressor const& each : cache->compressors())
         algorithms.push_back(each.algorithm);
-    SSL_CTX_set_client_hello_cb(ctx, compress_on_hello, nullptr);
+    on_client_hello(ctx, nullptr);
     return SSL_CTX_set1_cert_comp_preference(ctx, algorithms.data(), algorithms.size()) == 1 &&
            SSL_CTX_set_ex_data(ctx, cache_index(), cache) == 1;
 }
