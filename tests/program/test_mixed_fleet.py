@@ -1,0 +1,65 @@
+"""Which TLS libraries resume each other's sessions with one ticket secret: the table of
+docs/decisions/ticket-secrets.md. It tests pairs of the builds that are in this tree, of which
+`scripts/check` makes one with each library, and needs one beside the build under test. A pair that
+does not resume each other's sessions makes full handshakes, and none fails."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import program
+from deadlines import DEADLINE
+from tls_client import VERSIONS, TlsClient, only
+
+SECRET = "0123456789abcdef" * 4
+FAMILY = ("AWS-LC", "BoringSSL")  # Their encoding of sessions has one source.
+
+
+def library_of(binary: Path) -> str:
+    """library_of is the name of a build's TLS library, or empty where the build does not run."""
+    try:
+        ran = subprocess.run(
+            [binary, "--version"], capture_output=True, text=True, timeout=DEADLINE, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    lines = (line.split() for line in ran.stdout.splitlines())
+    return next((words[2] for words in lines if words[:2] == ["TLS", "library"]), "")
+
+
+@pytest.fixture(scope="module")
+def builds() -> dict[str, Path]:
+    """builds are a build with each library: the one under test, and others of this tree."""
+    found = {library_of(program.binary()): program.binary()}
+    for each in sorted(program.ROOT.glob("build/*/bin/cleat")):
+        found.setdefault(library_of(each), each)
+    found.pop("", None)
+    return found
+
+
+def resume_each_other(maker: str, opener: str) -> bool:
+    return maker == opener or (maker in FAMILY and opener in FAMILY)
+
+
+def visit(port, tls, session=None):
+    with TlsClient(port, tls, session=session) as client:
+        assert client.exchange(b"hello") == b"hello"
+        return client.tls.session_reused, client.tls.session
+
+
+@VERSIONS
+@pytest.mark.parametrize("opener", ["AWS-LC", "BoringSSL", "OpenSSL"])
+@pytest.mark.parametrize("maker", ["AWS-LC", "BoringSSL", "OpenSSL"])
+def test_a_pair_of_libraries(cleat, tmp_path, builds, maker, opener, version):
+    if missing := {maker, opener} - builds.keys():
+        pytest.skip(f"there is no build with {' and '.join(sorted(missing))} in this tree")
+    secret = tmp_path / "tickets"
+    secret.write_text(SECRET)
+    secret.chmod(0o600)
+    one, other = (
+        cleat("--ticket-secret", secret, program=builds[each]) for each in (maker, opener)
+    )
+    tls = only(version)
+    _, session = visit(one.port, tls)
+    assert visit(other.port, tls, session)[0] == resume_each_other(maker, opener)
