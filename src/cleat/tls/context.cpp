@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <forward_list>
 #include <map>
@@ -126,6 +127,18 @@ certificate_end end_of(certificate const& read)
     return {read.origin, std::chrono::sys_seconds{std::chrono::seconds{seconds}}};
 }
 
+// False: there is no memory.
+bool set_session_scope(
+    SSL* ssl, context_settings const& settings, certificate const& served) noexcept
+{
+    try {
+        std::array<std::uint8_t, 32> const scope = settings.session_scope(served.names);
+        return SSL_set_session_id_context(ssl, scope.data(), scope.size()) == 1;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+}
+
 int request_index() noexcept
 {
     static int const index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
@@ -179,8 +192,8 @@ backend::hello_verdict context::state::choose_from_store(
         return backend::hello_verdict::wait;
     }
     // Not SSL_certs_clear: AWS-LC takes no certificate after it.
-    bool const done =
-        SSL_set_SSL_CTX(ssl, self.empty.get()) != nullptr && use_certificate(ssl, *found);
+    bool const done = SSL_set_SSL_CTX(ssl, self.empty.get()) != nullptr &&
+                      use_certificate(ssl, *found) && set_session_scope(ssl, self.settings, *found);
     if (found->staple)
         backend::staple(ssl, *found->staple);
     return done ? backend::hello_verdict::go_on : backend::hello_verdict::fail;
@@ -347,6 +360,10 @@ ssl_ctx_ptr context::state::make_ctx(
 {
     ssl_ctx_ptr ctx = new_ctx(spec, rule);
     use_certificate(ctx.get(), identity);
+    std::array<std::uint8_t, 32> const scope =
+        (rule == nullptr ? settings : rule->settings).session_scope(identity.names);
+    if (SSL_CTX_set_session_id_context(ctx.get(), scope.data(), scope.size()) != 1)
+        throw std::bad_alloc{};
     return ctx;
 }
 

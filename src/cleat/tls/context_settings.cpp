@@ -230,6 +230,17 @@ ssl_ctx_ptr context_settings::new_ctx(
     return ctx;
 }
 
+std::array<std::uint8_t, 32> context_settings::session_scope(std::vector<std::string> names) const
+{
+    std::ranges::sort(names);
+    std::string text = rules();
+    for (std::string const& each : names)
+        text += each + "\n";
+    std::array<std::uint8_t, 32> scope{};
+    backend::sha256({reinterpret_cast<std::uint8_t const*>(text.data()), text.size()}, scope);
+    return scope;
+}
+
 void context_settings::apply_suites(SSL_CTX* ctx, context_spec const& spec) const
 {
     if (spec.version_min == protocol_version::tls_1_2)

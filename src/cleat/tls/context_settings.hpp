@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ public:
     [[nodiscard]] ssl_ctx_ptr new_ctx(
         backend::library_state const& library, context_spec const& spec,
         ticket_keys* tickets) const;
+
+    /// session_scope of a certificate with these names: a session resumes only where it is the
+    /// same, so under no other server's name (RFC 6066, section 3). A renewed certificate has the
+    /// same.
+    [[nodiscard]] std::array<std::uint8_t, 32> session_scope(std::vector<std::string> names) const;
 
     /// groups are the key exchange groups of the spec that the library has.
     [[nodiscard]] std::string const& groups() const noexcept { return groups_; }

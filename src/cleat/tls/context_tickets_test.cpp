@@ -146,6 +146,38 @@ TEST_CASE_FIXTURE(
     }
 }
 
+TEST_CASE_FIXTURE(tickets_fixture, "a session does not resume under a name of another certificate")
+{
+    context const serving{server};
+    for (int const version : version_numbers)
+        for (bool const is_other : {false, true}) {
+            client.server_name = "a.test";
+            context const client_context{client};
+            connection_result const first = connect(serving, client_context, version);
+            REQUIRE(first.ok);
+            client.server_name = is_other ? "b.test" : "a.test";
+            context const next{client};
+            connection_result const second = connect(serving, next, version, first.last.get());
+            CHECK(second.ok);
+            CHECK(second.resumed == !is_other);
+        }
+}
+
+TEST_CASE_FIXTURE(
+    tickets_fixture, "a session resumes after its certificate was renewed, with another key")
+{
+    client.server_name = "b.test";
+    context const client_context{client};
+    context const before{server};
+    server.certificates.back() =
+        make_identity({.names = {"b.test"}, .common_name = "b2"}).source("b2.pem");
+    context const renewed{server};
+    for (int const version : version_numbers) {
+        connection_result const first = connect(before, client_context, version);
+        CHECK(connect(renewed, client_context, version, first.last.get()).resumed);
+    }
+}
+
 TEST_CASE_FIXTURE(
     tickets_fixture,
     "a session without client certificate does not get past a server that requires one")
