@@ -231,7 +231,7 @@ step engine::handshake(wire& w) noexcept
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
-    own_alert const sent;
+    own_alert const sent{w};
     ticket_watch const watch{ticket_};
     int value = backend::do_handshake(ssl_, signing_scheme_);
     if (value != 1 && early_)
@@ -305,10 +305,13 @@ step engine::read(wire& w, std::span<std::byte> plaintext) noexcept
 {
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
+    own_alert const sent{w};
     std::size_t bytes = 0;
     while (bytes < plaintext.size()) {
         std::size_t const room = std::min(plaintext.size() - bytes, limits::library_call_max);
         int const value = SSL_read(ssl_, plaintext.data() + bytes, static_cast<int>(room));
+        if (sent.refused_renegotiation())
+            return {want::nothing, bytes, error::renegotiation};
         if (value <= 0)
             return outcome_of(w, value, bytes);
         bytes += static_cast<std::size_t>(value);

@@ -10,7 +10,7 @@ constinit thread_local own_alert* alert_of_call = nullptr;
 
 } // namespace
 
-own_alert::own_alert() noexcept
+own_alert::own_alert(wire& w) noexcept : wire_{w}
 {
     alert_of_call = this;
 }
@@ -20,12 +20,22 @@ own_alert::~own_alert()
     alert_of_call = nullptr;
 }
 
+void own_alert::note(int level, int number) noexcept
+{
+    if (level == SSL3_AL_FATAL)
+        number_ = number;
+    if (level != SSL3_AL_WARNING || number != SSL_AD_NO_RENEGOTIATION)
+        return;
+    refused_renegotiation_ = true;
+    wire_.in = {};
+}
+
 void watch_alerts(SSL_CTX* ctx) noexcept
 {
     // The value has the alert's level in its second byte, and its number in the first.
     SSL_CTX_set_info_callback(ctx, [](SSL const*, int type, int value) {
-        if (type == SSL_CB_WRITE_ALERT && alert_of_call != nullptr && (value >> 8) == SSL3_AL_FATAL)
-            alert_of_call->number_ = value & 0xff;
+        if (type == SSL_CB_WRITE_ALERT && alert_of_call != nullptr)
+            alert_of_call->note(value >> 8, value & 0xff);
     });
 }
 
