@@ -27,9 +27,15 @@ HOSTILE = [
 ]
 
 
-def long_alpn(size):
-    """Settings that make a ClientHello of about that size."""
-    return context(alpn=["h2"] + [f"{i:05}" + "x" * 245 for i in range(size // 251)])
+def long_alpn(size, more=0):
+    """Settings that make a ClientHello of about that size, and with `more` by so many bytes longer
+    than without."""
+    names = ["h2"] + [f"{i:05}" + "x" * 245 for i in range(size // 251)]
+    while more > 0:
+        part = more if more <= 200 else 100  # A name, and the byte with its length.
+        names.append("y" * (part - 1))
+        more -= part
+    return context(alpn=names)
 
 
 HTTP = [

@@ -2,6 +2,7 @@
 longer than a segment or a record. It is understood all the same, SNI and ALPN included."""
 
 import socket
+import ssl
 
 import pytest
 
@@ -56,21 +57,46 @@ def test_many_segments(cleat, size):
     assert server.wait_for_log(event="handshake-done", alpn="h2")
 
 
-def test_longer_than_a_record(cleat, can):
-    """TLS allows 16 KiB in a record, and longer messages in several. OpenSSL takes them; the others
-    refuse any ClientHello of more than 16 KiB, which no browser sends, by name."""
+def message_size(hello):
+    """message_size is the length that a ClientHello has, without the header of its message."""
+    return int.from_bytes(hello[6:9], "big")
+
+
+def hello_of(port, size):
+    """hello_of is a client whose ClientHello has this size, and its bytes."""
+    shorter = long_alpn(size - 1000)
+    with TlsClient(port, shorter, handshake=False) as measured:
+        missing = size - message_size(measured.client_hello())
+    client = TlsClient(port, long_alpn(size - 1000, missing), handshake=False)
+    hello = client.client_hello()
+    assert message_size(hello) == size
+    return client, hello
+
+
+# limits::terminated_hello_max.
+LONGEST = 16 * 1024
+
+
+def test_the_longest_hello(cleat):
+    """TLS allows 16 KiB in a record, and longer messages in several. Every library takes this one,
+    which no browser sends."""
     server = cleat("--alpn-protos", "h2")
-    with TlsClient(server.port, long_alpn(20_000), handshake=False) as client:
-        hello = client.client_hello()
-        assert len(hello) > 16384 + 5
+    client, hello = hello_of(server.port, LONGEST)
+    with client:
         client.socket.sendall(hello)
-        if can["TLS library"].startswith("OpenSSL"):
-            finish(client)
-            return
-        with pytest.raises(OSError):
+        finish(client)
+
+
+def test_a_hello_that_is_a_byte_too_long(cleat):
+    server = cleat("--alpn-protos", "h2")
+    client, hello = hello_of(server.port, LONGEST + 1)
+    with client:
+        client.socket.sendall(hello)
+        with pytest.raises(ssl.SSLError, match="ILLEGAL_PARAMETER"):
             client.handshake()
     line = server.wait_for_log(event="handshake-failed")
-    assert line["reason"] == "protocol-violation" and line["detail"]
+    assert line["reason"] == "hello-too-long"
+    assert line["detail"] == "the ClientHello is longer than 16 KiB"
 
 
 def test_a_hello_that_never_ends_is_bounded(cleat):

@@ -26,7 +26,7 @@ enum class error
     no_shared_version,     ///< No protocol version that both sides allow.
     no_shared_cipher,      ///< No cipher suite that both sides allow.
     no_shared_group,       ///< No key exchange group that both sides allow.
-    hello_too_long,        ///< The ClientHello is longer than limits::client_hello_max.
+    hello_too_long,        ///< The ClientHello is longer than limits.hpp allows.
     unknown_name, ///< SNI names a server that has no certificate here, and strict SNI is on.
     no_client_certificate, ///< A client certificate is required and none was sent.
     bad_certificate,       ///< The peer's certificate does not verify.

@@ -197,9 +197,15 @@ inline constexpr std::size_t proxy_header_max = 4096;
 inline constexpr std::size_t proxy_certificate_max = 32 * 1024;
 
 /// client_hello_max: the bytes of a ClientHello, with the headers of its records, that is read
-/// before a route is chosen. Clients with post-quantum key shares send some 2 KiB. No TLS library
-/// here takes more than twice as much.
+/// before a route is chosen. Clients with post-quantum key shares send some 2 KiB. A passthrough's
+/// upstream may take more than terminated_hello_max.
 inline constexpr std::size_t client_hello_max = 64_KiB;
+
+/// terminated_hello_max: a ClientHello, without the header of its message, that ends TLS here.
+/// AWS-LC and BoringSSL take no longer one from a client without a certificate; OpenSSL by itself
+/// would hold 128 KiB for each unfinished handshake. A client whose first nine bytes come in
+/// several parts is stopped by its library's own limit only.
+inline constexpr std::size_t terminated_hello_max = 16 * 1024;
 
 /// fingerprint_values_max: cipher suites, extensions or signature algorithms in a client's
 /// fingerprint. Clients offer fewer than a hundred; one with more is none that anybody knows.

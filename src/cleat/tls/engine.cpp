@@ -14,6 +14,7 @@
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
 #include <cleat/tls/gather.hpp>
+#include <cleat/tls/hello/long_hello.hpp>
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/own_alert.hpp>
 #include <cleat/tls/plaintext_peer.hpp>
@@ -228,6 +229,8 @@ step engine::handshake(wire& w) noexcept
 {
     if (failure_ != nullptr && failure_->unusable_context)
         return {want::nothing, 0, error::unusable_context};
+    if (is_long_hello(w.in) && !has_received() && SSL_is_server(ssl_) == 1)
+        return refuse_long_hello(w, failure_);
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
