@@ -359,6 +359,7 @@ void admin_control::publish()
     facts->lines_lost_before = lines_lost_before_;
     facts->access = access_.present();
     facts->names = names_.counts();
+    facts->holds = workers_.watch().counts();
     facts->access_lines_lost_before = access_.lost_before();
     server_->publish(std::move(facts));
 }

@@ -10,6 +10,8 @@
 #include "supervise.hpp"
 #include "watch/change_watch.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -215,6 +217,7 @@ public:
         log_stale_crls(ends_, workers_.present());
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
+        workers_.watch().look(clock::now(), log());
         if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
             give_sign_of_life();
     }
@@ -232,7 +235,8 @@ private:
             next = std::min(next, deadline_);
         if (notify_.watchdog_interval())
             next = std::min(next, next_sign_of_life_);
-        next = std::min({next, next_look(ends_.crls), access_.next_look().value_or(never)});
+        next = std::min(next, access_.next_look().value_or(never));
+        next = std::min({next, next_look(ends_.crls), workers_.watch().next_look()});
         std::optional<clock::time_point> const look = // The end of a reload wakes us.
             reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
         next = std::min(next, look.value_or(never));
@@ -332,13 +336,11 @@ private:
             reloads_.request(watch_.begin_due(now));
     }
 
-    // Only when every worker has answered since the last time.
     void give_sign_of_life()
     {
         next_sign_of_life_ = clock::now() + *notify_.watchdog_interval();
-        if (workers_.all_have_answered())
+        if (workers_.watch().are_alive(clock::now(), *notify_.watchdog_interval()))
             note(notify_.alive());
-        workers_.ask_for_answers();
     }
 
     void note(error_code failed)
@@ -378,6 +380,8 @@ void supervise(
     control_socket const& control, start_facts const& start)
 {
     supervisor state{workers, notify, control, start};
+    if (std::optional<std::chrono::milliseconds> const interval = notify.watchdog_interval())
+        workers.watch().ask_every(std::min(*interval, limits::worker_question_interval));
     // This thread frees configurations. Those that serve connections have begun: none inherits it.
     lower_priority();
     while (workers.running() != 0) {

@@ -121,6 +121,20 @@ worker_group::worker_group(
         queue_probes_.push_back(std::make_unique<worker_probe>(
             (*pool_)[i], [this, i] { workers_[i]->publish_queues(); }));
     }
+    std::vector<watched_worker> all;
+    for (std::size_t i = 0; i < size(); ++i)
+        all.push_back(watched(i));
+    watch_.emplace(std::move(all));
+}
+
+watched_worker worker_group::watched(std::size_t number)
+{
+    return {
+        .ask = [this, number] { life_probes_[number]->ask(); },
+        .is_waiting =
+            [this, number] {
+                return life_probes_[number]->is_waiting() && !connections_[number]->counts().ended;
+            }};
 }
 
 net::worker_pool_spec worker_group::pool_spec()
@@ -235,20 +249,6 @@ void worker_group::publish(std::size_t upstream, upstream_table const& table)
         auto change = std::make_unique<table_change>(*this, i, upstream, copy_for_worker(table, i));
         (*pool_)[i].push(*change.release());
     }
-}
-
-void worker_group::ask_for_answers()
-{
-    for (std::unique_ptr<worker_probe> const& each : life_probes_)
-        each->ask();
-}
-
-bool worker_group::all_have_answered() const noexcept
-{
-    for (std::size_t i = 0; i < size(); ++i)
-        if (life_probes_[i]->is_waiting() && !connections_[i]->counts().ended)
-            return false;
-    return true;
 }
 
 void worker_group::drain()

@@ -16,6 +16,7 @@
 #include "wakeup.hpp"
 #include "worker_connections.hpp"
 #include "worker_probe.hpp"
+#include "worker_watch.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -80,10 +81,9 @@ public:
     /// reaches every worker, without a wait.
     [[nodiscard]] upstream_states& upstreams() noexcept { return upstreams_; }
 
-    /// ask_for_answers asks every worker for a sign that its loop turns. all_have_answered: each
-    /// one has given it since, or has ended, or none was asked yet.
-    void ask_for_answers();
-    [[nodiscard]] bool all_have_answered() const noexcept;
+    /// watch asks every worker whether its loop turns.
+    [[nodiscard]] worker_watch& watch() noexcept { return *watch_; }
+    [[nodiscard]] worker_watch const& watch() const noexcept { return *watch_; }
 
     /// drain makes every worker stop accepting and end with its last connection.
     void drain();
@@ -125,6 +125,7 @@ private:
         net::worker& worker, generation const& made);
 
     [[nodiscard]] net::worker_pool_spec pool_spec();
+    [[nodiscard]] watched_worker watched(std::size_t number);
     void follow_upstreams();
     void publish(std::size_t upstream, upstream_table const& table);
     void begin(net::worker& worker);
@@ -153,6 +154,7 @@ private:
     std::vector<std::unique_ptr<worker_probe>> life_probes_;
     std::vector<std::unique_ptr<worker_probe>> queue_probes_;
     std::optional<net::worker_pool> pool_;
+    std::optional<worker_watch> watch_;
 };
 
 } // namespace cleat::app

@@ -7,6 +7,7 @@
 #include "log/log_sink.hpp"
 #include "resolver/dns_counts.hpp"
 #include "sandbox/sandbox_facts.hpp"
+#include "worker_watch.hpp"
 
 #include <array>
 #include <chrono>
@@ -82,6 +83,7 @@ struct admin_facts
     std::shared_ptr<access_log const> access;   ///< Null: there is none.
     std::uint64_t access_lines_lost_before = 0; ///< Likewise.
     std::shared_ptr<dns_counts const> names{};  ///< Null: no name was looked up again.
+    std::shared_ptr<hold_counts const> holds{}; ///< Null: workers are not watched.
 };
 
 } // namespace cleat::app

@@ -557,6 +557,17 @@ constexpr metric_row metric_rows[] = {
      }},
 
     // Workers.
+    {"cleat_worker_holds", metric_type::counter, "",
+     "Workers that did not answer for two seconds, which the log names", "",
+     [](from_t from, into_t into) {
+         if (from.facts.holds != nullptr)
+             into.add(static_cast<double>(from.facts.holds->holds.load()));
+     }},
+    {"cleat_workers_held", metric_type::gauge, "", "Workers that do not answer now", "",
+     [](from_t from, into_t into) {
+         if (from.facts.holds != nullptr)
+             into.add(static_cast<double>(from.facts.holds->held.load()));
+     }},
     {"cleat_workers", metric_type::gauge, "", "Workers that have not ended", "",
      [](from_t from, into_t into) {
          into.add(sum(from, [](worker_counts const& each) { return each.ended ? 0U : 1U; }));

@@ -424,6 +424,12 @@ inline constexpr double cpu_quota_share = 0.95;
 /// often (docs/decisions/cpu-quota.md).
 inline constexpr double cpu_credit_part = 0.25;
 
+/// worker_question_interval: between two questions to a worker whether its loop turns: a wake-up a
+/// second. worker_held_after: without an answer for so long, a worker is held. A turn of its loop
+/// takes some milliseconds; with lock_memory off, pages that were swapped out take longer.
+inline constexpr std::chrono::milliseconds worker_question_interval{1'000};
+inline constexpr std::chrono::milliseconds worker_held_after{2'000};
+
 /// workers_max: workers in a process; a larger number in a configuration is a typing error.
 inline constexpr int workers_max = 1024;
 
