@@ -17,8 +17,9 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endif()
 
-if(CLEAT_SANITIZE AND NOT CLEAT_SANITIZE MATCHES "^(address|thread)$")
-  message(FATAL_ERROR "CLEAT_SANITIZE is '${CLEAT_SANITIZE}': give address, thread or nothing")
+if(CLEAT_SANITIZE AND NOT CLEAT_SANITIZE MATCHES "^(address|fuzzer|thread)$")
+  message(FATAL_ERROR
+    "CLEAT_SANITIZE is '${CLEAT_SANITIZE}': give address, fuzzer, thread or nothing")
 endif()
 
 # cleat_compile(target): the house's compile settings for one of our targets.
@@ -101,9 +102,13 @@ endfunction()
 
 # cleat_sanitize(target): adds what CLEAT_SANITIZE asks for; nothing by default.
 function(cleat_sanitize target)
-  if(CLEAT_SANITIZE STREQUAL "address")
+  if(CLEAT_SANITIZE MATCHES "^(address|fuzzer)$")
     target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+    if(CLEAT_SANITIZE STREQUAL "fuzzer")
+      # libFuzzer's marks of which code an input has reached; fuzz/ links its main().
+      target_compile_options(${target} PUBLIC -fsanitize=fuzzer-no-link)
+    endif()
   elseif(CLEAT_SANITIZE STREQUAL "thread")
     target_compile_options(${target} PUBLIC -fsanitize=thread)
     target_link_options(${target} PUBLIC -fsanitize=thread)

@@ -224,7 +224,7 @@ def seams(file: File) -> Iterator[Finding]:
     for number, found in file.matches(INCLUDE):
         name = found[2]
         if name.startswith("openssl/") and not file.is_under(
-            "src/cleat/tls/", "src/cleat/ssl_writev", "cmake/probes/", "perf/", "tests/"
+            "src/cleat/tls/", "src/cleat/ssl_writev", "cmake/probes/", "perf/", "tests/", "fuzz/"
         ):
             yield Finding(file.path, number, "tls-seam", f"<{name}> outside src/cleat/tls")
         if re.match(r"boost/(asio|beast|cobalt)\b", name) and file.is_under(

@@ -146,8 +146,19 @@ bool certificate_index::take(std::string bytes)
         return false;
     file_digest written{};
     std::memcpy(written.data(), bytes_.data() + expected.size(), digest_size);
-    if (digest_of_records(std::string_view{bytes_}.substr(begin)) != written)
-        return false;
+    return digest_of_records(std::string_view{bytes_}.substr(begin)) == written &&
+           take_records(begin);
+}
+
+std::optional<certificate_index> certificate_index::of_records(std::string records)
+{
+    certificate_index made;
+    made.bytes_ = std::move(records);
+    return made.take_records(0) ? std::optional{std::move(made)} : std::nullopt;
+}
+
+bool certificate_index::take_records(std::size_t begin)
+{
     certificate_stamps stamps;
     certificate_summary summary;
     for (record_reader reader{bytes_, begin}; reader.place() < bytes_.size();) {

@@ -7,6 +7,7 @@
 #include <cleat/tls/store/certificate_store.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ public:
     [[nodiscard]] static certificate_index read(
         std::string const& path, uid_t owner, std::string& fault);
 
+    /// of_records is the index of a file's records, without the header and the digest before them.
+    /// Nothing: they are damaged.
+    [[nodiscard]] static std::optional<certificate_index> of_records(std::string records);
+
     /// recall fills `found` with what is known of the files with these stamps. False: nothing is.
     /// Any thread. folder is where relative paths begin.
     [[nodiscard]] bool recall(
@@ -42,6 +47,7 @@ public:
 
 private:
     [[nodiscard]] bool take(std::string bytes);
+    [[nodiscard]] bool take_records(std::size_t begin);
 
     std::string bytes_;                                         // The whole file.
     std::unordered_map<std::string_view, std::size_t> records_; // Their places, by their files.
