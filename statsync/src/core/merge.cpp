@@ -1,0 +1,273 @@
+#include "core/merge.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace statsync {
+namespace {
+
+using participants_view = std::span<participant const>;
+
+label_set without(label_set const& labels, label_set const& excluded)
+{
+    label_set kept;
+    std::ranges::set_difference(labels, excluded, std::inserter(kept, kept.end()));
+    return kept;
+}
+
+participant const* taking_part(participants_view participants, std::size_t provider)
+{
+    auto const found = std::ranges::find(participants, provider, &participant::provider);
+    return found == participants.end() ? nullptr : &*found;
+}
+
+participant const* preferred(participants_view participants, merge_options const& options)
+{
+    for (std::size_t provider : options.preferred) {
+        if (participant const* one = taking_part(participants, provider)) {
+            return one;
+        }
+    }
+    return nullptr;
+}
+
+void merge_dates_and_plays(participants_view participants, statistics& values)
+{
+    std::int64_t recent = 0;
+    for (participant const& one : participants) {
+        time_stamp const first = one.values.first_played;
+        if (first && (!values.first_played || *first < *values.first_played)) {
+            values.first_played = first;
+        }
+        time_stamp const last = one.values.last_played;
+        if (last && (!values.last_played || *last > *values.last_played)) {
+            values.last_played = last;
+        }
+        values.play_count = std::max(values.play_count, one.values.play_count - one.recent_plays);
+        recent += one.recent_plays;
+    }
+    values.play_count += recent;
+}
+
+/// rating_voters: participants whose rating counts, those with half stars before those without.
+std::vector<participant const*> rating_voters(
+    participants_view participants, merge_options const& options)
+{
+    bool const any_rated =
+        std::ranges::any_of(participants, [](participant const& p) { return p.values.rating > 0; });
+    std::vector<participant const*> voters;
+    for (participant const& one : participants) {
+        bool const yields = options.unrated_yields && any_rated;
+        if (one.values.rating > 0 || (one.writable.has(field::rating) && !yields)) {
+            voters.push_back(&one);
+        }
+    }
+    std::ranges::stable_sort(voters, {}, &participant::rating_step);
+    return voters;
+}
+
+int step_of(participant const& one, merge_options const& options)
+{
+    return options.exact_ratings ? 1 : one.rating_step;
+}
+
+std::optional<int> agreed_rating(
+    std::vector<participant const*> const& voters, merge_options const& options)
+{
+    if (voters.empty()) {
+        return 0;
+    }
+    for (participant const* candidate : voters) {
+        int const rating = candidate->values.rating;
+        bool const all_agree = std::ranges::all_of(voters, [&](participant const* voter) {
+            int const step = step_of(*voter, options);
+            return rating_after(rating, step) == rating_after(voter->values.rating, step);
+        });
+        if (all_agree) {
+            return rating;
+        }
+    }
+    return std::nullopt;
+}
+
+/// finest_rating: the rating of a voter with half stars that this voter rounded up, or else its
+/// own. Without it a second run would take the rounded rating for another one.
+int finest_rating(
+    participant const& voter, std::vector<participant const*> const& voters,
+    merge_options const& options)
+{
+    int const step = step_of(voter, options);
+    int finest = 0;
+    for (participant const* finer : voters) {
+        int const rating = finer->values.rating;
+        if (step_of(*finer, options) < step && rating_after(rating, step) == voter.values.rating) {
+            finest = std::max(finest, rating);
+        }
+    }
+    return finest > 0 ? finest : voter.values.rating;
+}
+
+std::optional<int> policy_rating(
+    std::vector<participant const*> const& voters, merge_options const& options)
+{
+    if (options.ratings == rating_policy::leave) {
+        return std::nullopt;
+    }
+    // An unrated track has no rating that could be the lowest one.
+    std::vector<int> ratings;
+    for (participant const* voter : voters) {
+        if (voter->values.rating > 0) {
+            ratings.push_back(finest_rating(*voter, voters, options));
+        }
+    }
+    auto const [lowest, highest] = std::ranges::minmax(ratings);
+    return options.ratings == rating_policy::highest ? highest : lowest;
+}
+
+/// preferred_rating: the rating of the first preferred provider whose rating counts.
+std::optional<int> preferred_rating(
+    std::vector<participant const*> const& voters, merge_options const& options)
+{
+    for (std::size_t provider : options.preferred) {
+        auto const found = std::ranges::find(voters, provider, &participant::provider);
+        if (found != voters.end()) {
+            return finest_rating(**found, voters, options);
+        }
+    }
+    return std::nullopt;
+}
+
+void merge_ratings(
+    participants_view participants, merge_options const& options, choice const& settled,
+    merged_track& merged)
+{
+    std::vector<participant const*> const voters = rating_voters(participants, options);
+    std::optional<int> rating = agreed_rating(voters, options);
+    if (!rating) {
+        merged.in_conflict |= field::rating;
+    }
+    if (participant const* chosen =
+            settled.rating_from ? taking_part(participants, *settled.rating_from) : nullptr) {
+        rating = chosen->values.rating;
+    } else if (!rating) {
+        std::optional<int> const winner = preferred_rating(voters, options);
+        rating = winner ? winner : policy_rating(voters, options);
+    }
+    if (!rating) {
+        merged.unsettled |= field::rating;
+    }
+    merged.values.rating = rating.value_or(0);
+}
+
+std::optional<label_set> agreed_labels(
+    participants_view participants, label_set const& excluded, label_set& all)
+{
+    std::optional<label_set> agreed;
+    bool all_agree = true;
+    for (participant const& one : participants) {
+        label_set const labels = without(one.values.labels, excluded);
+        all.insert(labels.begin(), labels.end());
+        if (labels.empty() && !one.writable.has(field::labels)) {
+            continue;
+        }
+        all_agree = all_agree && (!agreed || *agreed == labels);
+        agreed = labels;
+    }
+    if (!all_agree) {
+        return std::nullopt;
+    }
+    return agreed.value_or(label_set{});
+}
+
+void merge_labels(
+    participants_view participants, merge_options const& options, choice const& settled,
+    merged_track& merged)
+{
+    label_set all;
+    std::optional<label_set> labels = agreed_labels(participants, options.excluded_labels, all);
+    if (!labels) {
+        merged.in_conflict |= field::labels;
+    }
+    bool is_chosen = false;
+    label_set chosen;
+    for (std::size_t provider : settled.labels_from) {
+        if (participant const* one = taking_part(participants, provider)) {
+            is_chosen = true;
+            chosen.merge(without(one->values.labels, options.excluded_labels));
+        }
+    }
+    if (is_chosen) {
+        labels = chosen;
+    } else if (!labels) {
+        if (participant const* winner = preferred(participants, options)) {
+            labels = without(winner->values.labels, options.excluded_labels);
+        } else if (options.labels == label_policy::unite) {
+            labels = all;
+        }
+    }
+    if (!labels) {
+        merged.unsettled |= field::labels;
+    }
+    merged.values.labels = labels.value_or(label_set{});
+}
+
+statistics goal_of(participant const& one, statistics const& values, merge_options const& options)
+{
+    statistics goal = values;
+    goal.rating = rating_after(values.rating, one.rating_step);
+    // A player of whole stars may hold half a star that another program wrote. It is no other
+    // value.
+    if (rating_after(one.values.rating, one.rating_step) == goal.rating) {
+        goal.rating = one.values.rating;
+    }
+    for (std::string const& label : one.values.labels) {
+        if (options.excluded_labels.contains(label)) {
+            goal.labels.insert(label);
+        }
+    }
+    return goal;
+}
+
+void plan_updates(
+    participants_view participants, merge_options const& options, merged_track& merged)
+{
+    bool any_recent = false;
+    for (participant const& one : participants) {
+        any_recent = any_recent || one.recent_plays != 0;
+    }
+    for (participant const& one : participants) {
+        fields const allowed = (options.synced & one.writable) - merged.unsettled;
+        statistics const goal = goal_of(one, merged.values, options);
+        fields updates = differences(one.values, goal) & allowed;
+        if (any_recent && allowed.has(field::play_count)) {
+            updates |= field::play_count; // A device forgets its recent plays when it is written.
+        }
+        merged.updates.push_back(updates);
+        merged.after.push_back(one.values);
+        assign(merged.after.back(), goal, updates);
+    }
+}
+
+} // namespace
+
+int rating_after(int rating, int rating_step)
+{
+    return (rating + rating_step - 1) / rating_step * rating_step;
+}
+
+merged_track merge(
+    std::span<participant const> participants, merge_options const& options, choice const& settled)
+{
+    merged_track merged;
+    merge_dates_and_plays(participants, merged.values);
+    if (options.synced.has(field::rating)) {
+        merge_ratings(participants, options, settled, merged);
+    }
+    if (options.synced.has(field::labels)) {
+        merge_labels(participants, options, settled, merged);
+    }
+    plan_updates(participants, options, merged);
+    return merged;
+}
+
+} // namespace statsync
