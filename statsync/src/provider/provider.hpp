@@ -1,0 +1,105 @@
+// provider: the statistics of one music player's database.
+
+#pragma once
+
+#include "core/track.hpp"
+#include "store/file.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace statsync {
+
+/// instance: a configured provider: its permanent id, its type's name, the name that people call it
+/// by, and its settings.
+struct instance
+{
+    std::string id;
+    std::string type;
+    std::string name;
+    std::map<std::string, std::string> settings = {};
+
+    /// setting: the value, or an empty string.
+    std::string setting(std::string const& key) const;
+
+    friend bool operator==(instance const&, instance const&) = default;
+};
+
+/// abilities: what a provider knows about tracks, and what it can store.
+struct abilities
+{
+    fields reliable = identity_fields; ///< At least title, artist and album.
+    fields writable;
+    int rating_step = 1; ///< 2 for whole stars.
+};
+
+/// places: what a provider reads and writes. A player that runs would overwrite what it is not
+/// asked about, or be overwritten.
+struct places
+{
+    std::vector<std::filesystem::path> files = {};
+    std::vector<std::string> players = {}; ///< Names of the player's processes.
+};
+
+/// provider: a type of provider derives from it, and says how its tracks are read and changed. The
+/// database is read once, at the first question, and not held open.
+class provider
+{
+public:
+    explicit provider(instance configured) : configured_(std::move(configured)) {}
+    provider(provider const&) = delete;
+    provider& operator=(provider const&) = delete;
+    virtual ~provider() = default;
+
+    instance const& configured() const { return configured_; }
+    std::string const& id() const { return configured_.id; }
+    std::string const& name() const { return configured_.name; }
+
+    /// can: the type's abilities; without writable fields where the setting `write` is "no".
+    abilities can() const;
+
+    /// tracks: all tracks. Throws failure(problem::unread) or failure(problem::settings).
+    std::vector<track> const& tracks();
+
+    /// artists: all names, as the player has them.
+    std::set<std::string> artists();
+
+    /// artist_tracks: tracks of exactly this artist. The empty name is one, too.
+    std::vector<track const*> artist_tracks(std::string_view artist);
+
+    /// check_unused throws failure(problem::in_use) where the player runs or has the files open,
+    /// and failure(problem::changed) where a file is not as it was when it was read.
+    void check_unused() const;
+
+    /// write applies all changes or none, unless is_atomic() says else. Forgets what was
+    /// read. Throws failure(problem::unwritten), and where check_unused does.
+    void write(std::span<change const> changes);
+
+    /// back_up copies the database into a folder. restore puts it back as it was then.
+    virtual void back_up(std::filesystem::path const& folder);
+    virtual void restore(std::filesystem::path const& folder);
+
+    virtual places where() const { return {}; }
+
+    /// is_atomic: whether a failed write leaves the database as it was.
+    virtual bool is_atomic() const { return true; }
+
+protected:
+    virtual abilities type_can() const = 0;
+    virtual std::vector<track> read() = 0;
+    virtual void write_changes(std::span<change const> changes);
+
+private:
+    std::vector<file_state> states() const;
+
+    instance configured_;
+    std::optional<std::vector<track>> tracks_;
+    std::vector<file_state> states_when_read_;
+};
+
+} // namespace statsync
