@@ -26,7 +26,11 @@ std::vector<track> const& provider::tracks()
     if (!tracks_) {
         // Before reading: a change that happens meanwhile is noticed.
         states_when_read_ = states();
-        tracks_ = read();
+        try {
+            tracks_ = read();
+        } catch (fs::filesystem_error const& error) {
+            throw failure(problem::unread, name() + ": " + error.what());
+        }
     }
     return *tracks_;
 }

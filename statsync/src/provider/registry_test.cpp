@@ -1,7 +1,7 @@
 #include "core/failure.hpp"
 #include "provider/registry.hpp"
 #include "store/file.hpp"
-#include "tests/temporary_folder.hpp"
+#include "store/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -198,7 +198,8 @@ file_state state_of(fs::path const& path)
     struct stat state
     {
     };
-    if (::stat(path.c_str(), &state) != 0) {
+    // SQLite leaves empty logs behind where it only reads.
+    if (::stat(path.c_str(), &state) != 0 || state.st_size == 0) {
         return {};
     }
     std::int64_t const modified =

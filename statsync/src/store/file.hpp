@@ -21,7 +21,7 @@ void replace_file(
 /// file_state: size, time, place and identity of a file, which differ after every change.
 struct file_state
 {
-    std::int64_t size = -1; ///< -1: the file does not exist.
+    std::int64_t size = -1; ///< -1: there is no file, or an empty one.
     std::int64_t modified = 0;
     std::uint64_t inode = 0;
 

@@ -1,6 +1,6 @@
 #include "core/failure.hpp"
 #include "provider/registry.hpp"
-#include "tests/temporary_folder.hpp"
+#include "store/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@ namespace statsync {
 std::span<provider_type const> all_types()
 {
     static std::vector<provider_type> const types{
-        example_type(),
+        amarok_1_4_type(), banshee_type(), clementine_type(), example_type(), strawberry_type(),
     };
     return types;
 }

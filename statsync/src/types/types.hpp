@@ -6,6 +6,10 @@
 
 namespace statsync {
 
+provider_type amarok_1_4_type();
+provider_type banshee_type();
+provider_type clementine_type();
 provider_type example_type();
+provider_type strawberry_type();
 
 } // namespace statsync

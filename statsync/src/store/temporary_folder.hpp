@@ -1,4 +1,4 @@
-// temporary_folder: a folder of one test, which goes away with it.
+// temporary_folder: a folder for as long as this object lives.
 
 #pragma once
 
@@ -13,7 +13,7 @@ class temporary_folder
 public:
     temporary_folder()
     {
-        std::string name = std::filesystem::temp_directory_path() / "statsync-test.XXXXXX";
+        std::string name = std::filesystem::temp_directory_path() / "statsync.XXXXXX";
         path_ = ::mkdtemp(name.data());
     }
     temporary_folder(temporary_folder const&) = delete;

@@ -1,0 +1,182 @@
+#include "core/failure.hpp"
+#include "store/sqlite.hpp"
+#include "store/temporary_folder.hpp"
+#include "types/sql_provider.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace statsync {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// copied_database: a database that is read from a copy of its files.
+class copied_database : public sql_database
+{
+public:
+    explicit copied_database(fs::path const& file)
+    {
+        for (char const* suffix : {"", "-wal", "-journal"}) {
+            fs::path const part = file.string() + suffix;
+            if (fs::exists(part)) {
+                fs::copy_file(part, folder_ / ("copy" + std::string(suffix)));
+            }
+        }
+        database_ =
+            std::make_unique<sqlite_database>(folder_ / "copy", sqlite_database::access::write);
+    }
+
+    void select(std::string const& sql, std::function<void(sql_row const&)> const& each) override
+    {
+        database_->select(sql, each);
+    }
+    std::int64_t execute(std::string const& sql, std::vector<sql_value> const& values) override
+    {
+        return database_->execute(sql, values);
+    }
+    void begin() override { database_->begin(); }
+    void commit() override { database_->commit(); }
+
+private:
+    temporary_folder folder_;
+    std::unique_ptr<sqlite_database> database_;
+};
+
+class sqlite_file : public sql_store
+{
+public:
+    explicit sqlite_file(fs::path file) : file_(std::move(file)) {}
+
+    std::unique_ptr<sql_database> open_to_read() override
+    {
+        if (!fs::is_regular_file(file_)) {
+            throw failure(problem::unread, file_.string() + ": there is no such file");
+        }
+        // A log that a player left, or a folder that is not writable: SQLite would write there.
+        if (!has_log()) {
+            try {
+                return opened_in_place();
+            } catch (failure const&) {
+                return std::make_unique<copied_database>(file_);
+            }
+        }
+        return std::make_unique<copied_database>(file_);
+    }
+
+    std::unique_ptr<sql_database> open_to_write() override
+    {
+        return std::make_unique<sqlite_database>(file_, sqlite_database::access::write);
+    }
+
+    std::vector<fs::path> files() const override { return {file_, file_.string() + "-wal"}; }
+    bool is_atomic() const override { return true; }
+
+    void back_up(fs::path const& folder) override
+    {
+        fs::create_directories(folder);
+        sqlite_database from(file_, sqlite_database::access::write);
+        sqlite_database to(folder / file_.filename(), sqlite_database::access::create);
+        from.copy_to(to);
+    }
+
+    void restore(fs::path const& folder) override
+    {
+        sqlite_database from(folder / file_.filename(), sqlite_database::access::read);
+        sqlite_database to(file_, sqlite_database::access::write);
+        from.copy_to(to);
+    }
+
+private:
+    std::unique_ptr<sql_database> opened_in_place() const
+    {
+        std::unique_ptr<sql_database> database =
+            std::make_unique<sqlite_database>(file_, sqlite_database::access::read);
+        database->select("SELECT 1 FROM sqlite_master LIMIT 1", [](sql_row const&) {});
+        return database;
+    }
+
+    bool has_log() const
+    {
+        auto const is_full = [&](char const* suffix) {
+            return state_of(file_.string() + suffix).size > 0;
+        };
+        return is_full("-wal") || is_full("-journal");
+    }
+
+    fs::path file_;
+};
+
+} // namespace
+
+std::unique_ptr<sql_store> sqlite_store(fs::path file)
+{
+    return std::make_unique<sqlite_file>(std::move(file));
+}
+
+std::vector<track> sql_provider::read()
+{
+    std::unique_ptr<sql_database> const database = store_->open_to_read();
+    return read_tracks(*database);
+}
+
+void sql_provider::write_changes(std::span<change const> changes)
+{
+    std::unique_ptr<sql_database> const database = store_->open_to_write();
+    database->begin();
+    for (change const& one : changes) {
+        write_track(*database, one);
+    }
+    database->commit();
+}
+
+void update_row(
+    sql_database& database, std::string const& table, std::vector<assignment> const& columns,
+    std::vector<assignment> const& condition)
+{
+    if (columns.empty()) {
+        return;
+    }
+    std::string sql = "UPDATE " + table + " SET ";
+    std::vector<sql_value> values;
+    for (assignment const& one : columns) {
+        sql += (values.empty() ? "" : ", ") + one.column + " = ?";
+        values.push_back(one.value);
+    }
+    std::string word = " WHERE ";
+    for (assignment const& one : condition) {
+        sql += word + one.column + " = ?";
+        word = " AND ";
+        values.push_back(one.value);
+    }
+    if (database.execute(sql, values) != 1) {
+        throw failure(problem::unwritten, table + ": the row of a track is gone");
+    }
+}
+
+std::int64_t key_number(change const& changed)
+{
+    std::int64_t number = 0;
+    char const* const end = changed.key.data() + changed.key.size();
+    std::from_chars_result const read = std::from_chars(changed.key.data(), end, number);
+    if (read.ec != std::errc() || read.ptr != end) {
+        throw failure(problem::unwritten, "a track's key is no number: " + changed.key);
+    }
+    return number;
+}
+
+time_stamp date_of(std::int64_t seconds)
+{
+    return seconds > 0 ? time_stamp(seconds) : std::nullopt;
+}
+
+int rating_in_range(double rating)
+{
+    if (!(rating > 0)) {
+        return 0;
+    }
+    return static_cast<int>(std::lround(std::min(rating, double{rating_max})));
+}
+
+} // namespace statsync

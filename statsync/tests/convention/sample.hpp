@@ -1,0 +1,34 @@
+// sample: the tracks that every database of the convention has, and generated ones in any number.
+
+#pragma once
+
+#include "core/track.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace statsync {
+
+/// sample: a track as a player stores it, and the identity that a provider should read.
+struct sample
+{
+    statsync::identity stored;
+    statsync::identity expected;
+    statsync::statistics statistics;
+};
+
+/// convention_samples: 57 tracks. The artist of each is named after what it shows.
+std::vector<sample> convention_samples();
+
+/// generated_samples: tracks of a library of this size. The seed varies the statistics only.
+std::vector<sample> generated_samples(std::size_t count, unsigned seed);
+
+using sample_list = std::vector<sample> const&;
+
+// A database of each player with these tracks, and with rows that a provider has to leave out.
+void make_amarok_1_4(std::filesystem::path const& file, sample_list samples);
+void make_banshee(std::filesystem::path const& file, sample_list samples);
+void make_clementine(std::filesystem::path const& file, sample_list samples);
+void make_strawberry(std::filesystem::path const& file, sample_list samples);
+
+} // namespace statsync
