@@ -10,6 +10,8 @@ provider_type amarok_1_4_type();
 provider_type banshee_type();
 provider_type clementine_type();
 provider_type example_type();
+provider_type itunes_type();
+provider_type rhythmbox_type();
 provider_type strawberry_type();
 
 } // namespace statsync

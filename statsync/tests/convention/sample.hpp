@@ -30,5 +30,7 @@ void make_amarok_1_4(std::filesystem::path const& file, sample_list samples);
 void make_banshee(std::filesystem::path const& file, sample_list samples);
 void make_clementine(std::filesystem::path const& file, sample_list samples);
 void make_strawberry(std::filesystem::path const& file, sample_list samples);
+void make_rhythmbox(std::filesystem::path const& file, sample_list samples);
+void make_itunes(std::filesystem::path const& file, sample_list samples);
 
 } // namespace statsync

@@ -1,0 +1,243 @@
+// statsync: the commands of the program.
+
+#include "core/failure.hpp"
+#include "options.hpp"
+#include "selection.hpp"
+#include "store/file.hpp"
+#include "sync/history.hpp"
+#include "table.hpp"
+
+#include <iostream>
+
+#include <unistd.h>
+
+namespace statsync {
+namespace {
+
+namespace fs = std::filesystem;
+
+setting_map settings_of(options const& parsed)
+{
+    setting_map settings;
+    for (std::string const& text : parsed.settings) {
+        std::size_t const equals = text.find('=');
+        if (equals == std::string::npos) {
+            throw failure(problem::settings, "'" + printable(text) + "' is not key=value");
+        }
+        settings[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    return settings;
+}
+
+int list_types()
+{
+    for (provider_type const& type : all_types()) {
+        std::cout << type.name << ": " << type.title << '\n';
+        for (setting_description const& one : type.settings) {
+            std::cout << "    " << one.name << ": " << one.meaning
+                      << (one.usual.empty() ? "" : "; usually " + one.usual) << '\n';
+        }
+    }
+    return exit_done;
+}
+
+int detect()
+{
+    std::size_t count = 0;
+    for (provider_type const& type : all_types()) {
+        for (std::string const& usual : type.usual_paths) {
+            fs::path const path = expanded(usual);
+            if (fs::exists(path)) {
+                std::cout << type.title << ": statsync add " << type.name << " --path '"
+                          << printable(path.string()) << "'\n";
+                ++count;
+            }
+        }
+    }
+    std::cout << counted(count, "database") << " found\n";
+    return exit_done;
+}
+
+int list_providers(registry const& all)
+{
+    for (instance const& one : all.instances()) {
+        std::cout << one.id << "  " << printable(one.name) << "  " << one.type;
+        for (auto const& [key, value] : one.settings) {
+            std::cout << "  " << printable(key) << '=' << printable(value);
+        }
+        std::cout << '\n';
+    }
+    std::cout << counted(all.instances().size(), "provider") << '\n';
+    return exit_done;
+}
+
+int add(registry& all, options const& parsed)
+{
+    setting_map settings = settings_of(parsed);
+    if (!parsed.path.empty()) {
+        // A later run may start in another folder.
+        settings["path"] = parsed.path.find_first_of("~$") == 0
+                               ? parsed.path
+                               : fs::absolute(parsed.path).lexically_normal().string();
+    }
+    instance const& made = all.create(parsed.subject, parsed.name, settings);
+    std::cout << made.id << "  " << printable(made.name) << '\n';
+    return exit_done;
+}
+
+int show(registry const& all, options const& parsed)
+{
+    std::unique_ptr<provider> const player = all.open(all.find(parsed.subject));
+    std::size_t count = 0;
+    for (track const& one : player->tracks()) {
+        if (parsed.artist.empty() || one.identity.artist == parsed.artist) {
+            print_track(std::cout, one);
+            ++count;
+        }
+    }
+    std::cout << counted(count, "track") << "; writable: " << names(player->can().writable) << '\n';
+    return exit_done;
+}
+
+selection selected_for(registry const& all, options const& parsed)
+{
+    selection selected = select(all, parsed);
+    if (selected.providers.size() < 2) {
+        throw failure(
+            problem::settings,
+            "two providers are needed; `statsync detect` finds players, `statsync add` adds one");
+    }
+    return selected;
+}
+
+int diff(registry const& all, options const& parsed)
+{
+    selection const selected = selected_for(all, parsed);
+    plan const made = make_plan(selected.providers, plan_options_of(parsed, selected));
+    print_matches(std::cout, made.matches, selected.providers, parsed.rows_max);
+    return selected.is_complete ? exit_done : exit_failed;
+}
+
+bool is_agreed(options const& parsed)
+{
+    if (parsed.is_confirmed) {
+        return true;
+    }
+    if (::isatty(STDIN_FILENO) == 0) {
+        std::cout << "nothing is written: this is no terminal to ask at; --yes writes\n";
+        return false;
+    }
+    std::cout << "Write this? [y/N] " << std::flush;
+    std::string answer;
+    std::getline(std::cin, answer);
+    return answer == "y" || answer == "yes";
+}
+
+void say(std::string const& sentence)
+{
+    std::cout << printable(sentence) << std::endl; // Flushed: a step may take long.
+}
+
+int report(std::vector<outcome> const& outcomes, std::string const& verb)
+{
+    std::size_t failed = 0;
+    for (outcome const& one : outcomes) {
+        if (one.error.empty()) {
+            std::cout << printable(one.provider) << ": " << counted(one.track_count, "track") << ' '
+                      << verb << '\n';
+        } else {
+            std::cout << printable(one.provider) << ": " << printable(one.error) << '\n';
+            ++failed;
+        }
+    }
+    return failed == 0 ? exit_done : failed < outcomes.size() ? exit_partly : exit_failed;
+}
+
+fs::path state_folder()
+{
+    return expanded("$XDG_STATE_HOME/statsync/runs");
+}
+
+int synchronise(registry const& all, options const& parsed)
+{
+    selection const selected = selected_for(all, parsed);
+    plan const made = make_plan(selected.providers, plan_options_of(parsed, selected));
+    print_plan(std::cout, made, selected.providers, parsed.rows_max);
+    int const conflicts = made.unsettled_count() > 0 ? exit_conflicts : exit_done;
+    int const incomplete = selected.is_complete ? exit_done : exit_failed;
+    if (!parsed.is_dry_run && made.updated_count() > 0) {
+        if (!is_agreed(parsed)) {
+            return exit_failed;
+        }
+        std::vector<outcome> const outcomes =
+            history(state_folder())
+                .write(selected.providers, changes_of(made, selected.providers), say);
+        if (int const code = report(outcomes, "written"); code != exit_done) {
+            return code;
+        }
+    }
+    return incomplete != exit_done ? incomplete : conflicts;
+}
+
+int run(options const& parsed)
+{
+    if (parsed.command == "types") {
+        return list_types();
+    }
+    if (parsed.command == "detect") {
+        return detect();
+    }
+    registry all(expanded("$XDG_CONFIG_HOME/statsync/providers.json"), all_types());
+    if (parsed.command == "list") {
+        return list_providers(all);
+    }
+    if (parsed.command == "add") {
+        return add(all, parsed);
+    }
+    if (parsed.command == "set") {
+        all.reconfigure(parsed.subject, settings_of(parsed));
+        return exit_done;
+    }
+    if (parsed.command == "forget") {
+        all.forget(parsed.subject);
+        return exit_done;
+    }
+    if (parsed.command == "show") {
+        return show(all, parsed);
+    }
+    if (parsed.command == "diff") {
+        return diff(all, parsed);
+    }
+    if (parsed.command == "sync") {
+        return synchronise(all, parsed);
+    }
+    return report(history(state_folder()).undo(all, say), "taken back");
+}
+
+int code_of(problem kind)
+{
+    return kind == problem::in_use     ? exit_in_use
+           : kind == problem::settings ? exit_usage
+                                       : exit_failed;
+}
+
+} // namespace
+} // namespace statsync
+
+int main(int count, char** words)
+{
+    statsync::options parsed;
+    int code = statsync::exit_done;
+    if (!statsync::parse(count, words, parsed, code)) {
+        return code;
+    }
+    try {
+        return statsync::run(parsed);
+    } catch (statsync::failure const& error) {
+        std::cerr << "statsync: " << statsync::printable(error.what()) << '\n';
+        return statsync::code_of(error.kind());
+    } catch (std::exception const& error) {
+        std::cerr << "statsync: " << statsync::printable(error.what()) << '\n';
+        return statsync::exit_failed;
+    }
+}

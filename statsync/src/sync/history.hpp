@@ -1,0 +1,55 @@
+// history: runs that wrote something, with backups, so that a run can be undone.
+
+#pragma once
+
+#include "provider/registry.hpp"
+#include "sync/plan.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace statsync {
+
+/// outcome: what a run did with one provider. An empty error is success.
+struct outcome
+{
+    std::string provider;
+    std::size_t track_count = 0;
+    std::string error;
+};
+
+/// progress is called before each step of a run, with a sentence for the user.
+using progress = std::function<void(std::string const&)>;
+
+/// history: each run has a folder with the values before and after, and with a backup of each
+/// database. The newest run_count_max runs are kept.
+class history
+{
+public:
+    static constexpr std::size_t run_count_max = 5;
+
+    explicit history(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    /// write applies the changes, a list for each provider. It checks all players, then backs all
+    /// databases up, then writes. Throws a failure before the first write; after that an error ends
+    /// the work on one provider.
+    std::vector<outcome> write(
+        provider_list const& providers, std::vector<std::vector<change>> const& changes,
+        progress const& report);
+
+    /// undo takes the newest run back that is not undone. A database that has not changed since is
+    /// restored from its backup; in another one each value that is still as it was written goes
+    /// back. Throws failure(problem::settings) if there is nothing to undo.
+    std::vector<outcome> undo(registry const& configured, progress const& report);
+
+private:
+    std::filesystem::path new_run() const;
+    std::vector<std::filesystem::path> runs() const;
+    void forget_old_runs() const;
+
+    std::filesystem::path folder_;
+};
+
+} // namespace statsync

@@ -1,0 +1,91 @@
+#include "sync/plan.hpp"
+
+#include <algorithm>
+
+namespace statsync {
+namespace {
+
+track const& track_at(provider_list const& providers, member const& one)
+{
+    return providers[one.provider]->tracks()[one.track];
+}
+
+fields writable_of(provider_list const& providers, std::size_t index, plan_options const& options)
+{
+    return options.read_only.contains(index) ? fields() : providers[index]->can().writable;
+}
+
+merged_track merge_group(
+    track_group const& group, provider_list const& providers, plan_options const& options,
+    choice const& settled)
+{
+    std::vector<participant> participants;
+    for (member const& one : group) {
+        track const& found = track_at(providers, one);
+        participants.push_back(
+            {one.provider, writable_of(providers, one.provider, options),
+             providers[one.provider]->can().rating_step, found.statistics, found.recent_plays});
+    }
+    return merge(participants, options.merging, settled);
+}
+
+} // namespace
+
+std::size_t plan::unsettled_count() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        merged, [](merged_track const& one) { return !one.unsettled.empty(); }));
+}
+
+std::size_t plan::updated_count() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(merged, [](merged_track const& one) {
+        return std::ranges::any_of(one.updates, [](fields some) { return !some.empty(); });
+    }));
+}
+
+plan make_plan(
+    provider_list const& providers, plan_options const& options, choice_map const& choices)
+{
+    std::vector<match_source> sources;
+    for (std::unique_ptr<provider> const& one : providers) {
+        sources.push_back({one->can().reliable, one->tracks()});
+    }
+    plan made;
+    made.matches = match(sources, options.matching);
+    merge_again(made, providers, options, choices);
+    return made;
+}
+
+void merge_again(
+    plan& made, provider_list const& providers, plan_options const& options,
+    choice_map const& choices)
+{
+    made.merged.clear();
+    made.merged.reserve(made.matches.groups.size());
+    for (std::size_t i = 0; i < made.matches.groups.size(); ++i) {
+        auto const found = choices.find(i);
+        choice const settled = found == choices.end() ? choice{} : found->second;
+        made.merged.push_back(merge_group(made.matches.groups[i], providers, options, settled));
+    }
+}
+
+std::vector<std::vector<change>> changes_of(plan const& made, provider_list const& providers)
+{
+    std::vector<std::vector<change>> changes(providers.size());
+    for (std::size_t i = 0; i < made.matches.groups.size(); ++i) {
+        track_group const& group = made.matches.groups[i];
+        merged_track const& merged = made.merged[i];
+        for (std::size_t place = 0; place < group.size(); ++place) {
+            if (merged.updates[place].empty()) {
+                continue;
+            }
+            track const& found = track_at(providers, group[place]);
+            changes[group[place].provider].push_back(
+                {found.key, merged.updates[place], found.statistics, merged.after[place]});
+        }
+    }
+    return changes;
+}
+
+} // namespace statsync

@@ -1,0 +1,310 @@
+"""The program as its user meets it: its commands, and that nothing is lost."""
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+BIN = Path(os.environ["STATSYNC_BIN"])
+TYPES = {"clementine": "a.db", "strawberry": "b.db", "banshee": "c.db", "amarok-1.4": "d.db"}
+XML_TYPES = {"rhythmbox": "r.xml", "itunes": "i.xml"}
+
+
+@dataclass
+class User:
+    """User has a home folder of his own, with databases of players in it."""
+
+    home: Path
+
+    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess:
+        environment = {"HOME": str(self.home), "PATH": os.environ["PATH"], **more}
+        command = [str(BIN / "statsync"), *words]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+
+    def done(self, *words: str, code: int = 0) -> str:
+        ended = self.run(*words)
+        assert ended.returncode == code, ended.stdout + ended.stderr
+        return ended.stdout
+
+    def database(self, type_name: str, seed: int, count: int = 30) -> Path:
+        """database makes a player's database, and adds a provider of the type's name for it."""
+        file = self.home / "music" / f"{type_name}-{seed}"
+        file.parent.mkdir(exist_ok=True)
+        maker = [str(BIN / "statsync-make-database"), type_name, str(file), str(count), str(seed)]
+        subprocess.run(maker, check=True)
+        self.done("add", type_name, "--path", str(file), "--name", f"{type_name}-{seed}")
+        return file
+
+
+def rows_of(file: Path, sql: str) -> list:
+    """rows_of closes the database: statsync does not write to one that is open."""
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        return database.execute(sql).fetchall()
+
+
+def dump_of(file: Path) -> list[str]:
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return list(database.iterdump())
+
+
+def execute(file: Path, sql: str) -> None:
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        database.execute(sql)
+        database.commit()
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def test_a_provider_is_added_changed_listed_and_forgotten(user: User) -> None:
+    file = user.database("clementine", 1)
+    assert "clementine-1" in user.done("list")
+    assert "30 tracks" in user.done("show", "clementine-1")
+    user.done("set", "clementine-1", "name=Mine", "write=no")
+    assert "writable: \n" in user.done("show", "Mine", "--artist", "Artist 0")
+    assert str(file) in user.done("list")
+    user.done("forget", "Mine")
+    assert user.done("list") == "0 providers\n"
+    config = user.home / ".config/statsync/providers.json"
+    assert config.stat().st_mode & 0o777 == 0o600
+
+
+def test_players_are_found_at_their_usual_places(user: User) -> None:
+    file = user.database("rhythmbox", 1)
+    usual = user.home / ".local/share/rhythmbox/rhythmdb.xml"
+    usual.parent.mkdir(parents=True)
+    shutil.copy(file, usual)
+    assert f"statsync add rhythmbox --path '{usual}'" in user.done("detect")
+
+
+def test_words_that_make_no_sense_are_a_usage_error(user: User) -> None:
+    for words in (
+        [],
+        ["dance"],
+        ["sync", "--fields", "beauty"],
+        ["sync", "--match", "magic"],
+        ["add", "winamp"],
+        ["forget", "nothing"],
+        ["sync"],
+        ["undo"],
+    ):
+        assert user.run(*words).returncode == 2, words
+
+
+def test_diff_names_what_only_one_player_has(user: User) -> None:
+    user.database("clementine", 1, 30)
+    user.database("rhythmbox", 2, 28)
+    text = user.done("diff")
+    assert "28 matched, 2 unique, 0 excluded" in text
+    assert "title,artist,album,tracknr,discnumber" in text
+    assert text.count("unique   clementine-1") == 2
+
+
+def test_a_dry_run_and_a_run_without_a_terminal_write_nothing(user: User) -> None:
+    file = user.database("clementine", 1)
+    user.database("strawberry", 2)
+    before = file.read_bytes()
+    assert "in conflict" in user.done("sync", "--dry-run", code=3)
+    assert "--yes" in user.done("sync", code=1)
+    assert file.read_bytes() == before
+    assert not (user.home / ".local/state").exists()
+
+
+PAIRS = [
+    (one, other)
+    for place, one in enumerate([*TYPES, *XML_TYPES])
+    for other in [*TYPES, *XML_TYPES][place:]
+]
+
+
+@pytest.mark.parametrize("one,other", PAIRS)
+def test_a_second_run_writes_nothing(user: User, one: str, other: str) -> None:
+    user.database(one, 1)
+    user.database(other, 2)
+    assert "written" in user.done("sync", "--yes", "--ratings", "highest")
+    text = user.done("sync", "--yes", "--ratings", "highest")
+    assert text.startswith("0 tracks to write in 30 matched tracks"), text
+
+
+def test_only_the_chosen_fields_and_players_are_written(user: User) -> None:
+    files = [user.database("clementine", 1), user.database("strawberry", 2)]
+    rows = (
+        "SELECT title, rating, lastplayed, playcount FROM songs"
+        " WHERE NOT unavailable AND album > '' ORDER BY title"
+    )
+    before = [rows_of(file, rows) for file in files]
+    user.done("sync", "--yes", "--fields", "playcount", "--to", "strawberry-2")
+    after = [rows_of(file, rows) for file in files]
+    assert after[0] == before[0]
+    for own, other, now in zip(before[1], before[0], after[1]):
+        assert now == (*own[:3], max(own[3], other[3]))
+
+
+def test_a_preferred_player_settles_conflicts(user: User) -> None:
+    user.database("clementine", 1)
+    file = user.database("strawberry", 2)
+    user.done("sync", "--yes", "--prefer", "clementine-1")
+    rows = "SELECT title, rating FROM songs WHERE NOT unavailable AND album > '' ORDER BY title"
+    other = rows_of(user.home / "music/clementine-1", rows)
+    assert rows_of(file, rows) == other
+    assert "0 tracks to write" in user.done("sync", "--dry-run")
+
+
+def test_undo_restores_what_was_not_touched_since(user: User) -> None:
+    xml = user.database("rhythmbox", 1)
+    database = user.database("clementine", 2)
+    before = xml.read_bytes()
+    rows = dump_of(database)
+    user.done("sync", "--yes", "--ratings", "highest")
+    assert xml.read_bytes() != before
+    user.done("undo")
+    assert xml.read_bytes() == before
+    assert dump_of(database) == rows
+    assert user.run("undo").returncode == 2
+
+
+def test_undo_keeps_what_the_player_has_changed_since(user: User) -> None:
+    user.database("strawberry", 1)
+    file = user.database("clementine", 2)
+    rows = "SELECT playcount FROM songs ORDER BY ROWID"
+    before = rows_of(file, rows)
+    user.done("sync", "--yes", "--ratings", "highest")
+    execute(file, "UPDATE songs SET playcount = 1000 WHERE ROWID = 1")
+    user.done("undo")
+    after = rows_of(file, rows)
+    assert after[0] == (1000,)
+    assert after[1:] == before[1:]
+
+
+def test_a_player_that_runs_is_not_written(user: User) -> None:
+    file = user.database("rhythmbox", 1)
+    user.database("clementine", 2)
+    before = file.read_bytes()
+    player = user.home / "rhythmbox"
+    shutil.copy("/bin/cat", player)
+    with subprocess.Popen([player], stdin=subprocess.PIPE) as running:
+        ended = user.run("sync", "--yes")
+        assert ended.returncode == 4, ended.stdout + ended.stderr
+        assert "rhythmbox is running" in ended.stderr
+        running.stdin.close()
+    assert file.read_bytes() == before
+
+
+def test_a_file_that_another_program_has_open_is_not_written(user: User) -> None:
+    file = user.database("clementine", 1)
+    user.database("strawberry", 2)
+    with file.open("rb"):
+        ended = user.run("sync", "--yes")
+    assert ended.returncode == 4
+    assert "open" in ended.stderr
+
+
+def test_a_provider_that_cannot_be_read_does_not_stop_the_others(user: User) -> None:
+    user.database("clementine", 1)
+    user.database("strawberry", 2)
+    broken = user.database("rhythmbox", 3)
+    broken.write_text("<rhythmdb>")
+    ended = user.run("sync", "--yes")
+    assert ended.returncode == 1
+    assert "it takes no part" in ended.stderr
+    assert "clementine-1: " in ended.stdout and " written" in ended.stdout
+
+
+def content_of(file: Path) -> object:
+    """content_of is what a player reads: rows of a database, or bytes of a file."""
+    if file.read_bytes().startswith(b"SQLite"):
+        return dump_of(file)
+    return file.read_bytes()
+
+
+def interrupted(user: User, file: Path, place: int, how: str) -> subprocess.CompletedProcess:
+    more = {
+        "LD_PRELOAD": str(BIN / "../interrupt.so"),
+        "INTERRUPT_BELOW": str(file),
+        "INTERRUPT_COUNT": str(user.home / "count"),
+        "INTERRUPT_AT": str(place),
+    }
+    if how == "full":
+        more["INTERRUPT_HOW"] = how
+    return user.run("sync", "--yes", "--ratings", "highest", "--to", file.name, **more)
+
+
+@pytest.mark.parametrize("how", ["kill", "full"])
+@pytest.mark.parametrize("type_name", ["clementine", "amarok-1.4", "rhythmbox", "itunes"])
+def test_an_interrupted_write_leaves_the_old_or_the_new(
+    user: User, type_name: str, how: str
+) -> None:
+    user.database("banshee", 1)
+    file = user.database(type_name, 2)
+    copy = user.home / "copy"
+    shutil.copy(file, copy)
+    old = content_of(file)
+    assert interrupted(user, file, 1000000, how).returncode == 0
+    new = content_of(file)
+    calls = int((user.home / "count").read_text())
+    assert new != old and calls >= 3
+
+    seen = set()
+    for place in range(1, calls + 1):
+        shutil.copy(copy, file)
+        for left_over in file.parent.glob(file.name + "-*"):
+            left_over.unlink()
+        ended = interrupted(user, file, place, how)
+        assert ended.returncode == (-9 if how == "kill" else ended.returncode)
+        now = content_of(file)
+        assert now in (old, new), place
+        seen.add(now == new)
+        if how == "full":
+            assert (ended.returncode == 0) == (now == new), ended.stdout + ended.stderr
+    assert False in seen
+
+
+def test_undo_works_after_a_crash(user: User) -> None:
+    user.database("banshee", 1)
+    file = user.database("rhythmbox", 2)
+    before = file.read_bytes()
+    # Right behind the rename: the file is new, and the run's record does not know it.
+    interrupted(user, file, 1000000, "kill")
+    calls = int((user.home / "count").read_text())
+    new = file.read_bytes()
+    user.done("undo")
+    assert file.read_bytes() == before
+    for place in range(1, calls + 1):
+        interrupted(user, file, place, "kill")
+        if file.read_bytes() == new:
+            break
+    user.run("undo")
+    assert file.read_bytes() == before
+
+
+def test_a_read_only_file_stays_as_it_is(user: User) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everything")
+    user.database("clementine", 1)
+    file = user.database("rhythmbox", 2)
+    before = file.read_bytes()
+    file.chmod(0o400)
+    assert user.run("sync", "--yes", "--to", file.name).returncode == 1
+    assert file.read_bytes() == before
+
+
+def test_runs_are_kept_for_undo_and_old_ones_go(user: User) -> None:
+    user.database("clementine", 1)
+    file = user.database("strawberry", 2)
+    for number in range(7):
+        execute(file, f"UPDATE songs SET playcount = playcount + {100 * (number + 1)}")
+        user.done("sync", "--yes", "--ratings", "highest")
+    runs = sorted((user.home / ".local/state/statsync/runs").iterdir())
+    assert len(runs) == 5
+    assert json.loads((runs[-1] / "run.json").read_text())["is_undone"] is False
