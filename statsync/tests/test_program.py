@@ -187,6 +187,18 @@ def test_undo_keeps_what_the_player_has_changed_since(user: User) -> None:
     assert after[1:] == before[1:]
 
 
+@pytest.mark.skipif(not shutil.which("mariadbd", path="/usr/sbin:/usr/bin"), reason="no mariadbd")
+def test_amarok_is_written_and_undone(user: User) -> None:
+    user.database("amarok", 1)
+    user.database("clementine", 2)
+    before = user.done("show", "amarok-1")
+    assert "amarok-1: " in user.done("sync", "--yes", "--ratings", "highest")
+    assert user.done("show", "amarok-1") != before
+    assert "0 tracks to write" in user.done("sync", "--dry-run")
+    user.done("undo")
+    assert user.done("show", "amarok-1") == before
+
+
 def test_a_player_that_runs_is_not_written(user: User) -> None:
     file = user.database("rhythmbox", 1)
     user.database("clementine", 2)

@@ -84,6 +84,9 @@ public:
     virtual void back_up(std::filesystem::path const& folder);
     virtual void restore(std::filesystem::path const& folder);
 
+    /// can_restore: whether undo may restore a backup; without it values go back one by one.
+    virtual bool can_restore() const { return true; }
+
     virtual places where() const { return {}; }
 
     /// is_atomic: whether a failed write leaves the database as it was.

@@ -162,7 +162,7 @@ std::size_t undo_provider(provider& player, fs::path const& run, json const& ent
     player.check_unused();
     bool const is_as_written = entry.contains("states") && !entry.at("states").empty() &&
                                entry.at("states") == states_of(player);
-    if (is_as_written && fs::exists(backup)) {
+    if (is_as_written && player.can_restore() && fs::exists(backup)) {
         player.restore(backup);
         return done.size();
     }

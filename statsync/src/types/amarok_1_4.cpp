@@ -1,8 +1,8 @@
-// amarok_1_4: Amarok 1.4, whose database is a file of SQLite.
+// amarok_1_4: Amarok 1.4, whose database is a file of SQLite, or on a server of MySQL.
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
-#include "types/sql_provider.hpp"
+#include "types/mysql_store.hpp"
 #include "types/types.hpp"
 
 #include <algorithm>
@@ -32,6 +32,18 @@ file_name name_of_key(std::string const& key)
         throw failure(problem::unwritten, "no key of a track: " + key);
     }
     return {std::stoll(key.substr(0, colon)), key.substr(colon + 1)};
+}
+
+/// hex_of: a text for a literal that each database reads alike.
+std::string hex_of(std::string const& text)
+{
+    std::string digits;
+    for (char c : text) {
+        unsigned const byte = static_cast<unsigned char>(c);
+        digits += "0123456789ABCDEF"[byte / 16];
+        digits += "0123456789ABCDEF"[byte % 16];
+    }
+    return digits;
 }
 
 class amarok_1_4_provider : public sql_provider
@@ -112,14 +124,9 @@ private:
     static sql_value unique_id(sql_database& database, file_name const& file)
     {
         sql_value id;
-        std::string quoted;
-        for (char c : file.url) {
-            quoted += c;
-            quoted += c == '\'' ? "'" : "";
-        }
         database.select(
             "SELECT uniqueid FROM uniqueid WHERE deviceid = " + std::to_string(file.device) +
-                " AND url = '" + quoted + "'",
+                " AND url = CAST(X'" + hex_of(file.url) + "' AS CHAR)",
             [&](sql_row const& row) { id = row.text(0); });
         return id;
     }
@@ -185,6 +192,19 @@ provider_type amarok_1_4_type()
         {path, "~/.trinity/share/apps/amarok/collection.db"},
         [](instance configured) {
             std::unique_ptr<sql_store> store = sqlite_store(expanded(configured.setting("path")));
+            return std::make_unique<amarok_1_4_provider>(std::move(configured), std::move(store));
+        }};
+}
+
+provider_type amarok_1_4_server_type()
+{
+    return {
+        "amarok-1.4-server",
+        "Amarok 1.4 on a server",
+        server_settings(),
+        {},
+        [](instance configured) {
+            std::unique_ptr<sql_store> store = server_store(configured);
             return std::make_unique<amarok_1_4_provider>(std::move(configured), std::move(store));
         }};
 }

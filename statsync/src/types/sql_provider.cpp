@@ -125,6 +125,7 @@ void sql_provider::write_changes(std::span<change const> changes)
 {
     std::unique_ptr<sql_database> const database = store_->open_to_write();
     database->begin();
+    prepare_write(*database);
     for (change const& one : changes) {
         write_track(*database, one);
     }

@@ -21,6 +21,7 @@ public:
     virtual bool is_atomic() const = 0;
     virtual void back_up(std::filesystem::path const& folder) = 0;
     virtual void restore(std::filesystem::path const& folder) = 0;
+    virtual bool can_restore() const { return true; }
 };
 
 /// sqlite_store: a file of SQLite. It is read without writing to its folder, written in one
@@ -39,12 +40,15 @@ public:
 
     places where() const override { return {store_->files(), players_}; }
     bool is_atomic() const override { return store_->is_atomic(); }
+    bool can_restore() const override { return store_->can_restore(); }
     void back_up(std::filesystem::path const& folder) override { store_->back_up(folder); }
     void restore(std::filesystem::path const& folder) override { store_->restore(folder); }
 
 protected:
     virtual std::vector<track> read_tracks(sql_database& database) = 0;
     virtual void write_track(sql_database& database, change const& changed) = 0;
+    /// prepare_write is called once, before the first track.
+    virtual void prepare_write(sql_database&) {}
 
     std::vector<track> read() override;
     void write_changes(std::span<change const> changes) override;

@@ -7,6 +7,9 @@
 namespace statsync {
 
 provider_type amarok_1_4_type();
+provider_type amarok_1_4_server_type();
+provider_type amarok_type();
+provider_type amarok_server_type();
 provider_type banshee_type();
 provider_type clementine_type();
 provider_type example_type();

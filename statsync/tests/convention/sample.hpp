@@ -33,4 +33,7 @@ void make_strawberry(std::filesystem::path const& file, sample_list samples);
 void make_rhythmbox(std::filesystem::path const& file, sample_list samples);
 void make_itunes(std::filesystem::path const& file, sample_list samples);
 
+/// make_amarok makes a data directory, which needs mariadbd.
+void make_amarok(std::filesystem::path const& folder, sample_list samples);
+
 } // namespace statsync

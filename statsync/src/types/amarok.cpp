@@ -1,0 +1,167 @@
+// amarok: Amarok 2 and 3, whose database is on a server, or in a directory that Amarok serves
+// itself.
+
+#include "core/failure.hpp"
+#include "core/text.hpp"
+#include "types/mysql_store.hpp"
+#include "types/types.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace statsync {
+namespace {
+
+constexpr std::int64_t version_max = 16; ///< Of Amarok 3.3. A newer one is read, and not written.
+
+class amarok_provider : public sql_provider
+{
+public:
+    amarok_provider(instance configured, std::unique_ptr<sql_store> store)
+        : sql_provider(std::move(configured), std::move(store), {"amarok"})
+    {
+    }
+
+protected:
+    abilities type_can() const override { return {identity_fields, statistic_fields}; }
+
+    std::vector<track> read_tracks(sql_database& database) override
+    {
+        std::unordered_map<std::string, label_set> labels;
+        database.select(
+            "SELECT u.url, l.label FROM urls_labels u JOIN labels l ON l.id = u.label",
+            [&](sql_row const& row) { labels[row.text(0)].insert(row.text(1)); });
+        std::vector<track> tracks;
+        database.select(
+            "SELECT t.url, t.title, a.name, b.name, c.name, y.name, t.tracknumber, t.discnumber,"
+            " s.rating, s.createdate, s.accessdate, s.playcount FROM tracks t"
+            " JOIN artists a ON a.id = t.artist LEFT JOIN albums b ON b.id = t.album"
+            " LEFT JOIN composers c ON c.id = t.composer LEFT JOIN years y ON y.id = t.year"
+            " LEFT JOIN statistics s ON s.url = t.url AND s.deleted = 0",
+            [&](sql_row const& row) {
+                tracks.push_back(track_of(row));
+                auto const found = labels.find(tracks.back().key);
+                if (found != labels.end()) {
+                    tracks.back().statistics.labels = found->second;
+                }
+            });
+        return tracks;
+    }
+
+    void prepare_write(sql_database& database) override
+    {
+        database.select(
+            "SELECT version FROM admin WHERE component = 'DB_VERSION'", [](sql_row const& row) {
+                if (row.number(0) > version_max) {
+                    throw failure(
+                        problem::unwritten, "the database is of a newer Amarok: " + row.text(0));
+                }
+            });
+        // Tables without transactions: no other program sees half a track.
+        database.select(
+            "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND"
+            " table_name = 'statistics'",
+            [&](sql_row const& row) { has_transactions_ = row.text(0) == "InnoDB"; });
+        if (!has_transactions_) {
+            database.execute(
+                "LOCK TABLES statistics WRITE, labels WRITE, urls_labels WRITE, tracks READ");
+        }
+    }
+
+    void write_track(sql_database& database, change const& changed) override
+    {
+        std::int64_t const url = key_number(changed);
+        bool is_there = false;
+        database.select(
+            "SELECT 1 FROM tracks WHERE url = " + std::to_string(url),
+            [&](sql_row const&) { is_there = true; });
+        if (!is_there) {
+            throw failure(problem::unwritten, "a track is gone");
+        }
+        if (!(changed.changed - field::labels).empty()) {
+            write_statistics(database, url, changed);
+        }
+        if (changed.changed.has(field::labels)) {
+            write_labels(database, url, changed.after.labels);
+        }
+    }
+
+private:
+    static track track_of(sql_row const& row)
+    {
+        auto const text = [&](int column) { return std::string(trimmed(row.text(column))); };
+        auto const number = [&](int column) {
+            return static_cast<int>(std::max<std::int64_t>(row.number(column), 0));
+        };
+        track one;
+        one.key = row.text(0);
+        one.identity = {text(1), text(2), text(3), text(4), number(5), number(6), number(7)};
+        one.statistics.rating = rating_in_range(row.real(8));
+        one.statistics.first_played = date_of(row.number(9));
+        one.statistics.last_played = date_of(row.number(10));
+        one.statistics.play_count = std::max<std::int64_t>(row.number(11), 0);
+        return one;
+    }
+
+    static void write_statistics(sql_database& database, std::int64_t url, change const& changed)
+    {
+        statistics const& after = changed.after;
+        std::vector<assignment> columns{{"deleted", std::int64_t{0}}};
+        if (changed.changed.has(field::rating)) {
+            columns.push_back({"rating", std::int64_t{after.rating}});
+        }
+        if (changed.changed.has(field::first_played)) {
+            columns.push_back({"createdate", after.first_played.value_or(0)});
+        }
+        if (changed.changed.has(field::last_played)) {
+            columns.push_back({"accessdate", after.last_played.value_or(0)});
+        }
+        if (changed.changed.has(field::play_count)) {
+            columns.push_back({"playcount", after.play_count});
+        }
+        // A track that was never played has no row.
+        database.execute("INSERT IGNORE INTO statistics (url) VALUES (?)", {url});
+        update_row(database, "statistics", columns, {{"url", url}});
+    }
+
+    static void write_labels(sql_database& database, std::int64_t url, label_set const& labels)
+    {
+        database.execute("DELETE FROM urls_labels WHERE url = ?", {url});
+        for (std::string const& label : labels) {
+            database.execute("INSERT IGNORE INTO labels (label) VALUES (?)", {label});
+            database.execute(
+                "INSERT INTO urls_labels (url, label) SELECT ?, id FROM labels WHERE label = ?",
+                {url, label});
+        }
+    }
+
+    bool has_transactions_ = false;
+};
+
+} // namespace
+
+provider_type amarok_type()
+{
+    std::string const path = "$XDG_DATA_HOME/amarok/mysqle";
+    return {
+        "amarok",
+        "Amarok",
+        {{"path", "the directory of Amarok's own database", path},
+         {"database", "its name there", "amarok"}},
+        {path, "~/.kde/share/apps/amarok/mysqle", "~/.kde4/share/apps/amarok/mysqle"},
+        [](instance configured) {
+            std::unique_ptr<sql_store> store =
+                folder_store(expanded(configured.setting("path")), configured.setting("database"));
+            return std::make_unique<amarok_provider>(std::move(configured), std::move(store));
+        }};
+}
+
+provider_type amarok_server_type()
+{
+    return {"amarok-server", "Amarok on a server", server_settings(), {}, [](instance configured) {
+                std::unique_ptr<sql_store> store = server_store(configured);
+                return std::make_unique<amarok_provider>(std::move(configured), std::move(store));
+            }};
+}
+
+} // namespace statsync

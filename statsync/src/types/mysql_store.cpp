@@ -1,0 +1,148 @@
+#include "core/failure.hpp"
+#include "provider/registry.hpp"
+#include "store/mysql_server.hpp"
+#include "types/mysql_store.hpp"
+
+#include <charconv>
+
+namespace statsync {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// served_database: a database with the server that serves it. The connection closes first.
+class served_database : public sql_database
+{
+public:
+    served_database(std::unique_ptr<temporary_folder> copy, fs::path const& data, std::string name)
+        : copy_(std::move(copy)), server_(data)
+    {
+        mysql_address address = server_.address();
+        address.database = std::move(name);
+        database_ = open_mysql(address);
+    }
+
+    void select(std::string const& sql, std::function<void(sql_row const&)> const& each) override
+    {
+        database_->select(sql, each);
+    }
+    std::int64_t execute(std::string const& sql, std::vector<sql_value> const& values) override
+    {
+        return database_->execute(sql, values);
+    }
+    void begin() override { database_->begin(); }
+    void commit() override { database_->commit(); }
+
+private:
+    std::unique_ptr<temporary_folder> copy_;
+    mysql_server server_;
+    std::unique_ptr<sql_database> database_;
+};
+
+class data_folder : public sql_store
+{
+public:
+    data_folder(fs::path folder, std::string database)
+        : folder_(std::move(folder)), database_(std::move(database))
+    {
+    }
+
+    std::unique_ptr<sql_database> open_to_read() override
+    {
+        if (!fs::is_directory(folder_)) {
+            throw failure(problem::unread, folder_.string() + ": there is no such folder");
+        }
+        std::unique_ptr<temporary_folder> copy = std::make_unique<temporary_folder>();
+        fs::copy(folder_, *copy / "data", fs::copy_options::recursive);
+        fs::path const data = *copy / "data";
+        return std::make_unique<served_database>(std::move(copy), data, database_);
+    }
+
+    std::unique_ptr<sql_database> open_to_write() override
+    {
+        return std::make_unique<served_database>(nullptr, folder_, database_);
+    }
+
+    /// files: the tables that are read and written.
+    std::vector<fs::path> files() const override
+    {
+        std::vector<fs::path> files;
+        for (char const* table : {"statistics", "labels", "urls_labels", "tracks", "urls"}) {
+            files.push_back(folder_ / database_ / (std::string(table) + ".MYD"));
+        }
+        return files;
+    }
+
+    bool is_atomic() const override { return false; }
+
+    void back_up(fs::path const& folder) override
+    {
+        fs::create_directories(folder);
+        fs::copy(folder_, folder / "data", fs::copy_options::recursive);
+    }
+
+    /// The values go back one by one: a folder cannot be replaced in one step.
+    bool can_restore() const override { return false; }
+    void restore(fs::path const&) override {}
+
+private:
+    fs::path folder_;
+    std::string database_;
+};
+
+class server : public sql_store
+{
+public:
+    explicit server(instance configured) : configured_(std::move(configured)) {}
+
+    std::unique_ptr<sql_database> open_to_read() override { return open_mysql(address()); }
+    std::unique_ptr<sql_database> open_to_write() override { return open_mysql(address()); }
+    std::vector<fs::path> files() const override { return {}; }
+    bool is_atomic() const override { return false; }
+    bool can_restore() const override { return false; }
+    void back_up(fs::path const&) override {}
+    void restore(fs::path const&) override {}
+
+private:
+    mysql_address address() const
+    {
+        std::string const port = configured_.setting("port");
+        unsigned number = 0;
+        std::from_chars_result const read =
+            std::from_chars(port.data(), port.data() + port.size(), number);
+        if (read.ec != std::errc() || read.ptr != port.data() + port.size() || number > 65535) {
+            throw failure(problem::settings, "port is no port: " + port);
+        }
+        return {configured_.setting("host"),   number,
+                configured_.setting("socket"), configured_.setting("user"),
+                secret(configured_),           configured_.setting("database")};
+    }
+
+    instance configured_;
+};
+
+} // namespace
+
+std::vector<setting_description> server_settings()
+{
+    return {
+        {"host", "the server", "localhost"},
+        {"port", "its port", "3306"},
+        {"socket", "its socket, instead of host and port"},
+        {"user", "a user of the server", "amarokuser"},
+        {"password-file", "a file with the password in its first line"},
+        {"password-env", "the environment variable with the password"},
+        {"database", "the database's name", "amarokdb"}};
+}
+
+std::unique_ptr<sql_store> server_store(instance const& configured)
+{
+    return std::make_unique<server>(configured);
+}
+
+std::unique_ptr<sql_store> folder_store(fs::path folder, std::string database)
+{
+    return std::make_unique<data_folder>(std::move(folder), std::move(database));
+}
+
+} // namespace statsync
