@@ -320,3 +320,30 @@ def test_runs_are_kept_for_undo_and_old_ones_go(user: User) -> None:
     runs = sorted((user.home / ".local/state/statsync/runs").iterdir())
     assert len(runs) == 5
     assert json.loads((runs[-1] / "run.json").read_text())["is_undone"] is False
+
+
+MEMORY_MAX_KB = 300 * 1024
+
+
+def used(user: User, *words: str) -> tuple[float, int]:
+    """used: seconds of CPU time, which does not depend on what else runs, and kilobytes."""
+    command = [str(BIN / "statsync"), *words]
+    with open(os.devnull, "r+b") as nothing:
+        process = subprocess.Popen(
+            command, env={"HOME": str(user.home)}, stdin=nothing, stdout=nothing, stderr=nothing
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode in (0, 3)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def test_a_hundred_thousand_tracks_take_little_time_and_memory(user: User) -> None:
+    user.database("clementine", 1, 100_000)
+    user.database("strawberry", 2, 100_000)
+    seconds, kilobytes = used(user, "sync", "--dry-run")
+    assert seconds < 2 and kilobytes < MEMORY_MAX_KB, (seconds, kilobytes)
+
+    user.database("rhythmbox", 3, 100_000)
+    seconds, _ = used(user, "sync", "--yes", "clementine-1", "rhythmbox-3", "--to", "rhythmbox-3")
+    assert seconds < 5, seconds
