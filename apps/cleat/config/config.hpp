@@ -454,9 +454,9 @@ struct config
     setting<std::string> ticket_secret; ///< A file of secrets, the first seals. Empty: random.
     setting<seconds> ticket_epoch{seconds{43'200}};
     setting<seconds> ticket_lifetime{
-        seconds{43'200}}; ///< At most limits::ticket_epochs_max epochs.
-    setting<int> tickets{1};         ///< With a full handshake. 0: none, and none are opened.
-    setting<int> tickets_resumed{1}; ///< With a resumed one.
+        seconds{43'200}};               ///< At most limits::ticket_epochs_max epochs.
+    setting<int> tickets{1};            ///< With a full handshake. 0: none, and none are opened.
+    setting<int> tickets_resumed{1};    ///< With a resumed one.
     setting<int> session_cache{20'000}; ///< Sessions of a worker. 0: none is resumed by ID.
     setting<app::client_verify> client_verify{app::client_verify::none};
     setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.
