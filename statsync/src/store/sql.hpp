@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +42,32 @@ public:
 
     virtual void begin() = 0;
     virtual void commit() = 0;
+};
+
+/// dependent_database: a database that needs something for as long as it is open: a copy of its
+/// files, or a server. The database closes first.
+class dependent_database : public sql_database
+{
+public:
+    dependent_database(std::shared_ptr<void> needed, std::unique_ptr<sql_database> database)
+        : needed_(std::move(needed)), database_(std::move(database))
+    {
+    }
+
+    void select(std::string const& sql, std::function<void(sql_row const&)> const& each) override
+    {
+        database_->select(sql, each);
+    }
+    std::int64_t execute(std::string const& sql, std::vector<sql_value> const& values) override
+    {
+        return database_->execute(sql, values);
+    }
+    void begin() override { database_->begin(); }
+    void commit() override { database_->commit(); }
+
+private:
+    std::shared_ptr<void> needed_;
+    std::unique_ptr<sql_database> database_;
 };
 
 } // namespace statsync

@@ -2,7 +2,6 @@
 // itself.
 
 #include "core/failure.hpp"
-#include "core/text.hpp"
 #include "types/mysql_store.hpp"
 #include "types/types.hpp"
 
@@ -89,13 +88,9 @@ protected:
 private:
     static track track_of(sql_row const& row)
     {
-        auto const text = [&](int column) { return std::string(trimmed(row.text(column))); };
-        auto const number = [&](int column) {
-            return static_cast<int>(std::max<std::int64_t>(row.number(column), 0));
-        };
         track one;
         one.key = row.text(0);
-        one.identity = {text(1), text(2), text(3), text(4), number(5), number(6), number(7)};
+        one.identity = identity_of(row, 1);
         one.statistics.rating = rating_in_range(row.real(8));
         one.statistics.first_played = date_of(row.number(9));
         one.statistics.last_played = date_of(row.number(10));

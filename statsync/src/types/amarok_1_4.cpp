@@ -1,7 +1,6 @@
 // amarok_1_4: Amarok 1.4, whose database is a file of SQLite, or on a server of MySQL.
 
 #include "core/failure.hpp"
-#include "core/text.hpp"
 #include "types/mysql_store.hpp"
 #include "types/types.hpp"
 
@@ -105,14 +104,10 @@ private:
 
     static track track_of(sql_row const& row)
     {
-        auto const text = [&](int column) { return std::string(trimmed(row.text(column))); };
-        auto const number = [&](int column) {
-            return static_cast<int>(std::max<std::int64_t>(row.number(column), 0));
-        };
         track one;
         one.key = key_of(row.text(0), row.text(1));
         // The year is a text, which the database converts.
-        one.identity = {text(2), text(3), text(4), text(5), number(6), number(7), number(8)};
+        one.identity = identity_of(row, 2);
         one.statistics.rating = rating_in_range(row.real(9));
         one.statistics.first_played = date_of(row.number(10));
         one.statistics.last_played = date_of(row.number(11));

@@ -10,34 +10,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// served_database: a database with the server that serves it. The connection closes first.
-class served_database : public sql_database
+/// served_data: a server, and the copy that it serves, if it does not serve the data itself.
+struct served_data
 {
-public:
-    served_database(std::unique_ptr<temporary_folder> copy, fs::path const& data, std::string name)
-        : copy_(std::move(copy)), server_(data)
-    {
-        mysql_address address = server_.address();
-        address.database = std::move(name);
-        database_ = open_mysql(address);
-    }
-
-    void select(std::string const& sql, std::function<void(sql_row const&)> const& each) override
-    {
-        database_->select(sql, each);
-    }
-    std::int64_t execute(std::string const& sql, std::vector<sql_value> const& values) override
-    {
-        return database_->execute(sql, values);
-    }
-    void begin() override { database_->begin(); }
-    void commit() override { database_->commit(); }
-
-private:
-    std::unique_ptr<temporary_folder> copy_;
-    mysql_server server_;
-    std::unique_ptr<sql_database> database_;
+    std::unique_ptr<temporary_folder> copy;
+    mysql_server server;
 };
+
+std::unique_ptr<sql_database> served_database(
+    std::unique_ptr<temporary_folder> copy, fs::path const& data, std::string name)
+{
+    std::shared_ptr<served_data> served(new served_data{std::move(copy), mysql_server(data)});
+    mysql_address address = served->server.address();
+    address.database = std::move(name);
+    return std::make_unique<dependent_database>(std::move(served), open_mysql(address));
+}
 
 class data_folder : public sql_store
 {
@@ -55,12 +42,12 @@ public:
         std::unique_ptr<temporary_folder> copy = std::make_unique<temporary_folder>();
         fs::copy(folder_, *copy / "data", fs::copy_options::recursive);
         fs::path const data = *copy / "data";
-        return std::make_unique<served_database>(std::move(copy), data, database_);
+        return served_database(std::move(copy), data, database_);
     }
 
     std::unique_ptr<sql_database> open_to_write() override
     {
-        return std::make_unique<served_database>(nullptr, folder_, database_);
+        return served_database(nullptr, folder_, database_);
     }
 
     /// files: the tables that are read and written.

@@ -1,4 +1,5 @@
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "store/sqlite.hpp"
 #include "store/temporary_folder.hpp"
 #include "types/sql_provider.hpp"
@@ -12,37 +13,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// copied_database: a database that is read from a copy of its files.
-class copied_database : public sql_database
+/// copied_database: the database, read from a copy of its files.
+std::unique_ptr<sql_database> copied_database(fs::path const& file)
 {
-public:
-    explicit copied_database(fs::path const& file)
-    {
-        for (char const* suffix : {"", "-wal", "-journal"}) {
-            fs::path const part = file.string() + suffix;
-            if (fs::exists(part)) {
-                fs::copy_file(part, folder_ / ("copy" + std::string(suffix)));
-            }
+    auto folder = std::make_shared<temporary_folder>();
+    for (char const* suffix : {"", "-wal", "-journal"}) {
+        fs::path const part = file.string() + suffix;
+        if (fs::exists(part)) {
+            fs::copy_file(part, *folder / ("copy" + std::string(suffix)));
         }
-        database_ =
-            std::make_unique<sqlite_database>(folder_ / "copy", sqlite_database::access::write);
     }
-
-    void select(std::string const& sql, std::function<void(sql_row const&)> const& each) override
-    {
-        database_->select(sql, each);
-    }
-    std::int64_t execute(std::string const& sql, std::vector<sql_value> const& values) override
-    {
-        return database_->execute(sql, values);
-    }
-    void begin() override { database_->begin(); }
-    void commit() override { database_->commit(); }
-
-private:
-    temporary_folder folder_;
-    std::unique_ptr<sqlite_database> database_;
-};
+    auto database =
+        std::make_unique<sqlite_database>(*folder / "copy", sqlite_database::access::write);
+    return std::make_unique<dependent_database>(std::move(folder), std::move(database));
+}
 
 class sqlite_file : public sql_store
 {
@@ -59,10 +43,10 @@ public:
             try {
                 return opened_in_place();
             } catch (failure const&) {
-                return std::make_unique<copied_database>(file_);
+                return copied_database(file_);
             }
         }
-        return std::make_unique<copied_database>(file_);
+        return copied_database(file_);
     }
 
     std::unique_ptr<sql_database> open_to_write() override
@@ -165,6 +149,15 @@ std::int64_t key_number(change const& changed)
         throw failure(problem::unwritten, "a track's key is no number: " + changed.key);
     }
     return number;
+}
+
+identity identity_of(sql_row const& row, int first)
+{
+    auto const text = [&](int place) { return std::string(trimmed(row.text(first + place))); };
+    auto const number = [&](int place) {
+        return static_cast<int>(std::max<std::int64_t>(row.number(first + place), 0));
+    };
+    return {text(0), text(1), text(2), text(3), number(4), number(5), number(6)};
 }
 
 time_stamp date_of(std::int64_t seconds)

@@ -74,6 +74,10 @@ void update_row(
 /// key_number: a track's key that is a number.
 std::int64_t key_number(change const& changed);
 
+/// identity_of reads the seven columns from `first` on, in the order of identity's members.
+/// Texts are trimmed, and a number below 0 is unknown.
+identity identity_of(sql_row const& row, int first);
+
 /// date_of: a time stamp of a database in which 0 and less are no date.
 time_stamp date_of(std::int64_t seconds);
 
