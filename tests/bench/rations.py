@@ -1,7 +1,8 @@
-"""Control groups that ration CPU."""
+"""Control groups that cleat-bench has made, and left."""
 
-import os
 from pathlib import Path
+
+from control_groups import RATIONING
 
 
 def is_there(pid: int) -> bool:
@@ -11,28 +12,6 @@ def is_there(pid: int) -> bool:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return False
-
-
-def rationing() -> Path | None:
-    """rationing is the folder in which a control group can be made that rations CPU."""
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, folder, kind, options, *_ = line.split()
-        wanted = {"cgroup": "cpu.cfs_quota_us", "cgroup2": "cpu.max"}.get(kind)
-        if not wanted or kind == "cgroup" and "cpu" not in options.split(","):
-            continue
-        probe = Path(folder) / f"cleat-test-{os.getpid()}"
-        try:
-            probe.mkdir()
-        except OSError:
-            continue
-        found = (probe / wanted).exists()
-        probe.rmdir()
-        if found:
-            return Path(folder)
-    return None
-
-
-RATIONING = rationing()
 
 
 def groups() -> set[Path]:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from compared import Compared, scenario, tiny
+from control_groups import RATIONING
 from deadlines import DEADLINE, eventually
-from rations import RATIONING, groups, is_there
+from rations import groups, is_there
 from served import BINARIES, needs_origin
 
 pytestmark = needs_origin

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
+from control_groups import RATIONING
 from deadlines import DEADLINE
 from http_handlers import http
-from rations import RATIONING, groups
+from rations import groups
 from served import BINARIES, needs_origin, serving
 
 pytestmark = [

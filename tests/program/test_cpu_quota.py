@@ -6,12 +6,12 @@ Only root can make a control group."""
 
 import itertools
 import os
-from pathlib import Path
 
 import pytest
 
 import bench_client
 from admin_client import LOCAL, admin_of
+from control_groups import RATIONING
 from reloads import reload
 
 PERIOD_US = 20_000
@@ -19,24 +19,12 @@ QUOTA_US = 2_000
 NUMBERS = itertools.count()
 
 
-def controller():
-    """controller is the folder of control groups, and whether they are of version 2."""
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, folder, kind, options, *_ = line.split()
-        if kind == "cgroup" and "cpu" in options.split(","):
-            return Path(folder), False
-    controllers = Path("/sys/fs/cgroup/cgroup.subtree_control")
-    if controllers.exists() and "cpu" in controllers.read_text().split():
-        return Path("/sys/fs/cgroup"), True
-    return None
-
-
 class Group:
     """Group is a control group with a quota."""
 
-    def __init__(self, folder, version_2):
+    def __init__(self, folder):
         self._folder = folder
-        self._version_2 = version_2
+        self._version_2 = (folder / "cpu.max").exists()
 
     def limit(self, quota_us):
         """limit sets the quota; None: there is none."""
@@ -64,12 +52,11 @@ class Group:
 
 @pytest.fixture(name="group")
 def _group():
-    found = controller()
-    if found is None or os.geteuid() != 0:
+    if RATIONING is None:
         pytest.skip("no control group with a quota of CPU can be made here")
-    folder = found[0] / f"cleat-quota-{os.getpid()}-{next(NUMBERS)}"
+    folder = RATIONING / f"cleat-quota-{os.getpid()}-{next(NUMBERS)}"
     folder.mkdir()
-    made = Group(folder, found[1])
+    made = Group(folder)
     made.limit(QUOTA_US)
     yield made
     made.leave()

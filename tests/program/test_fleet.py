@@ -16,7 +16,8 @@ from deadlines import DEADLINE, eventually
 from origins import echo
 from own_network import own_network
 from reloads import reload, replace
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
+from sessions import visit
+from tls_client import TLS_1_2, TLS_1_3, only
 
 OLD, NEW = "0123456789abcdef" * 4, "fedcba9876543210" * 4
 CLIENTS = 8
@@ -163,23 +164,19 @@ class Load:
     def __init__(self, port):
         self.port = port
         self.tls = [only(version) for version in (TLS_1_2, TLS_1_3)] * (CLIENTS // 2)
-        self.sessions = [self.visit(tls, None)[1] for tls in self.tls]
+        self.sessions = [visit(self.port, tls)[1] for tls in self.tls]
         self.offered = self.resumed = 0
         self.failure = None
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
-    def visit(self, tls, session):
-        with TlsClient(self.port, tls, session=session) as client:
-            assert client.exchange(b"hello") == b"hello"
-            return client.tls.session_reused, client.tls.session
-
     def run(self):
         try:
             while not self.over.is_set():
                 for number, tls in enumerate(self.tls):
-                    resumed, self.sessions[number] = self.visit(tls, self.sessions[number])
+                    session = self.sessions[number]
+                    resumed, self.sessions[number] = visit(self.port, tls, session)
                     self.resumed += resumed
                     self.offered += 1
         except BaseException as failure:

@@ -10,7 +10,8 @@ import pytest
 
 import program
 from deadlines import DEADLINE
-from tls_client import VERSIONS, TlsClient, only
+from sessions import visit
+from tls_client import VERSIONS, only
 
 SECRET = "0123456789abcdef" * 4
 FAMILY = ("AWS-LC", "BoringSSL")  # Their encoding of sessions has one source.
@@ -49,12 +50,6 @@ def builds() -> dict[str, Path]:
 
 def resume_each_other(maker: str, opener: str) -> bool:
     return maker == opener or (maker in FAMILY and opener in FAMILY)
-
-
-def visit(port, tls, session=None):
-    with TlsClient(port, tls, session=session) as client:
-        assert client.exchange(b"hello") == b"hello"
-        return client.tls.session_reused, client.tls.session
 
 
 @VERSIONS

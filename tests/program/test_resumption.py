@@ -9,14 +9,8 @@ import pytest
 from origins import answer
 from program import capabilities, complaints
 from reloads import reload_with
-from tls_client import VERSIONS, TlsClient, only
-
-
-def visit(port, tls, session=None):
-    """One connection; whether it was resumed, and the session to come back with."""
-    with TlsClient(port, tls, session=session) as client:
-        client.exchange(b"hello")  # With its answer TLS 1.3's ticket has come.
-        return client.tls.session_reused, client.tls.session
+from sessions import resume_at_both_workers, visit
+from tls_client import VERSIONS, only
 
 
 @VERSIONS
@@ -55,17 +49,7 @@ def test_every_worker_takes_the_tickets_of_every_other(cleat, version):
     server = cleat("--workers", 2)
     tls = only(version)
     _, session = visit(server.port, tls)
-    workers = set()
-    # The kernel spreads connections by their ports: with one in two, a hundred miss one worker
-    # less than once in 2^99 runs.
-    for number in range(100):
-        resumed, _ = visit(server.port, tls, session)
-        assert resumed, f"visit {number} was not resumed"
-        line = server.wait_for_log(event="handshake-done", resumed="true", times=number + 1)
-        workers.add(line["worker"])
-        if len(workers) == 2:
-            return
-    raise AssertionError(f"all connections went to {workers}")
+    resume_at_both_workers(server, tls, session)
 
 
 @VERSIONS

@@ -6,11 +6,12 @@ import ssl
 
 import pytest
 
+import sessions
 from client_authorities import ca, good, verifies  # noqa: F401: the fixtures
 from deadlines import eventually
 from origins import echo
 from reloads import reload, replace, rewrite
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, refused
+from tls_client import TLS_1_2, TLS_1_3, only, refused
 from upstream_blocks import upstream
 
 
@@ -32,10 +33,7 @@ WAYS = pytest.mark.parametrize(
 
 
 def visit(port, tls, session=None, name="a.test"):
-    """One connection; whether it was resumed, and the session to come back with."""
-    with TlsClient(port, tls, name=name, session=session) as client:
-        assert client.exchange(b"hello") == b"hello"
-        return client.tls.session_reused, client.tls.session
+    return sessions.visit(port, tls, session, name=name)
 
 
 def never_resumes(port, tls, session, **more):

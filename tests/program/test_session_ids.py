@@ -12,6 +12,7 @@ from admin_client import admin_of, eventually_counts
 from deadlines import DEADLINE
 from origins import answer
 from reloads import reload, reload_with
+from sessions import resume_at_both_workers, visit
 from tls_client import TLS_1_2, TlsClient, only
 
 USED, REFUSED = "cleat_session_ids_used_total", "cleat_session_ids_refused_total"
@@ -24,29 +25,13 @@ def without_tickets(**settings):
     return tls
 
 
-def visit(port, tls, session=None):
-    """One connection; whether it was resumed, and the session to come back with."""
-    with TlsClient(port, tls, session=session) as client:
-        assert client.exchange(b"hello") == b"hello"
-        return client.tls.session_reused, client.tls.session
-
-
 def test_every_worker_resumes_the_sessions_of_every_other(cleat):
     server = cleat("--workers", 2, *LOCAL)
     tls = without_tickets()
     _, session = visit(server.port, tls)
     assert not session.has_ticket
-    workers = set()
-    # As in test_resumption: a hundred miss one worker less than once in 2^99 runs.
-    for number in range(100):
-        resumed, _ = visit(server.port, tls, session)
-        assert resumed, f"visit {number} was not resumed"
-        line = server.wait_for_log(event="handshake-done", resumed="true", times=number + 1)
-        workers.add(line["worker"])
-        if len(workers) == 2:
-            break
-    assert len(workers) == 2
-    metrics = eventually_counts(admin_of(server), USED, number + 1)
+    visits = resume_at_both_workers(server, tls, session)
+    metrics = eventually_counts(admin_of(server), USED, visits)
     assert metrics.sum(REFUSED) == 0
     assert metrics.sum("cleat_tickets_used_total") == 0
 

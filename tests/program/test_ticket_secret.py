@@ -12,18 +12,12 @@ from admin_client import admin_of
 from deadlines import SANITIZED, eventually
 from program import complaints, run
 from reloads import reload, reload_is_refused, replace
-from tls_client import TLS_1_3, VERSIONS, TlsClient, only
+from sessions import visit
+from tls_client import TLS_1_3, VERSIONS, only
 
 # Not random, so that a test can look for them.
 OLD, NEW = "0123456789abcdef" * 4, "fedcba9876543210" * 4
 OLD_BASE64 = "ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8="
-
-
-def visit(port, tls, session=None):
-    """One connection; whether it was resumed, and the session to come back with."""
-    with TlsClient(port, tls, session=session) as client:
-        client.exchange(b"hello")  # With its answer TLS 1.3's ticket has come.
-        return client.tls.session_reused, client.tls.session
 
 
 class Machine:
