@@ -30,16 +30,13 @@ void cpu_budget::update(clock::time_point now, std::chrono::nanoseconds used) no
     double const gained = rate_ * count_ns(now - std::exchange(updated_, now));
     double const spent = count_ns(used - std::exchange(used_, used));
     credit_ns_ = std::clamp(credit_ns_ + gained - spent, -credit_max_ns_, credit_max_ns_);
-    is_spent_ = credit_ns_ <= 0 || (is_spent_ && credit_ns_ < credit_max_ns_);
-}
-
-std::chrono::nanoseconds cpu_budget::time_to_credit() const noexcept
-{
-    if (has_credit())
-        return {};
-    // Rounded up, and a little more, because the sum is of fractions.
-    return std::chrono::nanoseconds{
-        static_cast<std::int64_t>((credit_max_ns_ - credit_ns_) / rate_) + 1'000};
+    if (waits_) {
+        waits_ = now < wait_end_;
+    } else if (credit_ns_ <= 0) {
+        waits_ = true;
+        wait_end_ = now + std::chrono::nanoseconds{
+                              static_cast<std::int64_t>((credit_max_ns_ - credit_ns_) / rate_)};
+    }
 }
 
 } // namespace cleat

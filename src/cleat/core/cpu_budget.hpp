@@ -13,11 +13,12 @@ namespace cleat {
 /// then waits too.
 ///
 /// Credit grows with time, by a little less than the quota (limits::cpu_quota_share), and all CPU
-/// time of the process reduces it. Work that can wait is done until the credit is used up, and then
-/// waits until there is as much as there can be: a part of the quota (limits::cpu_credit_part),
-/// because the kernel's periods begin at unknown times. In small pieces the same work takes more
-/// CPU time: the caches are cold after each wait. The credit is never less than minus that part, so
-/// that work that can wait goes on, slowly, where the other work alone uses up the quota.
+/// time of the process reduces it. Work that can wait is done until the credit is used up. Then it
+/// waits for the time in which the credit grows to its ceiling: a part of the quota
+/// (limits::cpu_credit_part), because the kernel's periods begin at unknown times. In small pieces
+/// the same work takes more CPU time: the caches are cold after each wait. Other work meanwhile,
+/// also the wake-up, leaves less credit for afterwards and does not make the wait longer: so work
+/// that can wait goes on, slowly, where the other work alone uses up the quota.
 ///
 /// It reads no clock. Not thread-safe: each worker has its own, and all see the same CPU time.
 class cpu_budget
@@ -31,18 +32,21 @@ public:
     /// update takes the present CPU time of the process.
     void update(clock::time_point now, std::chrono::nanoseconds used) noexcept;
 
-    /// has_credit is false from the time when the credit is used up until the ceiling is reached
-    /// again.
-    [[nodiscard]] bool has_credit() const noexcept { return !is_spent_; }
+    /// has_credit is false from the time when the credit is used up until the wait is over.
+    [[nodiscard]] bool has_credit() const noexcept { return !waits_; }
 
-    /// time_to_credit is how long it takes until has_credit if no CPU time is used meanwhile.
-    [[nodiscard]] std::chrono::nanoseconds time_to_credit() const noexcept;
+    /// time_to_credit is how much of the wait is left.
+    [[nodiscard]] std::chrono::nanoseconds time_to_credit() const noexcept
+    {
+        return waits_ ? wait_end_ - updated_ : std::chrono::nanoseconds{};
+    }
 
 private:
     double rate_;          // Credit for each unit of time.
     double credit_max_ns_; // The least is minus this.
     double credit_ns_;
-    bool is_spent_ = false;
+    bool waits_ = false;
+    clock::time_point wait_end_{};
     clock::time_point updated_;
     std::chrono::nanoseconds used_;
 };
