@@ -1,6 +1,8 @@
 #include "system/cpu_quota.hpp"
 #include "system/processes.hpp"
 
+#include <cleat/core/control_group.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -142,24 +144,6 @@ fs::path make_group(hierarchy const& found)
 }
 
 } // namespace
-
-std::optional<std::string> control_group_of(std::string_view text, bool version_2)
-{
-    // ID:CONTROLLERS:PATH; version 2 is 0 and has no controllers there.
-    std::istringstream lines{std::string{text}};
-    for (std::string line; std::getline(lines, line);) {
-        std::size_t const first = line.find(':');
-        std::size_t const second = line.find(':', first + 1);
-        if (first == std::string::npos || second == std::string::npos)
-            continue;
-        std::string const controllers = line.substr(first + 1, second - first - 1);
-        bool const is_it = version_2 ? line.starts_with("0::")
-                                     : ("," + controllers + ",").find(",cpu,") != std::string::npos;
-        if (is_it)
-            return line.substr(second + 1);
-    }
-    return std::nullopt;
-}
 
 cpu_quota::cpu_quota(double cores)
 {

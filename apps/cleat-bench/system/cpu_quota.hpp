@@ -5,17 +5,10 @@
 #include <cleat/core/unique_fd.hpp>
 
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace cleat::bench {
-
-/// control_group_of finds a process's group in the text of /proc/PID/cgroup: of version 1's
-/// controller `cpu`, or of version 2. Unset if there is none.
-[[nodiscard]] std::optional<std::string> control_group_of(std::string_view text, bool version_2);
 
 /// cpu_quota is a control group whose processes get so much of a core in every 10 ms (cpu.max of
 /// version 2, cpu.cfs_quota_us of version 1; cgroups(7)). The destructor moves what it has adopted

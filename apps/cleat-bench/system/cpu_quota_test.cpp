@@ -1,6 +1,3 @@
-// Which control group a process is in, on systems of either version.
-
-#include "system/cpu_quota.hpp"
 #include "system/ration.hpp"
 #include "text/usage_error.hpp"
 
@@ -8,18 +5,6 @@
 
 namespace cleat::bench::cpu_quota_test {
 namespace {
-
-TEST_CASE("the group of a process is found in both versions")
-{
-    char const* const both = "12:cpuset:/\n4:cpu,cpuacct:/user/one\n0::/system.slice/two\n";
-    CHECK(control_group_of(both, false) == "/user/one");
-    CHECK(control_group_of(both, true) == "/system.slice/two");
-    CHECK(control_group_of("3:cpu:/\n", false) == "/");
-    CHECK(!control_group_of("3:cpuset:/\n", false));
-    CHECK(!control_group_of("3:cpu:/\n", true));
-    CHECK(!control_group_of("", true));
-    CHECK(control_group_of("0::/a:b\n", true) == "/a:b");
-}
 
 TEST_CASE("a ration is written in cores or in percent of one")
 {

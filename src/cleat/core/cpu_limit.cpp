@@ -1,3 +1,4 @@
+#include <cleat/core/control_group.hpp>
 #include <cleat/core/cpu_limit.hpp>
 #include <cleat/core/kernel_text.hpp>
 #include <cleat/core/limits.hpp>
@@ -43,38 +44,15 @@ std::optional<cpu_limit> limit_of_version_1(fs::path const& group)
     return quota && period ? limit_of(*quota, *period) : std::nullopt;
 }
 
-bool has_controller(std::string_view list, std::string_view name)
-{
-    while (!list.empty()) {
-        std::string_view const first = list.substr(0, list.find(','));
-        if (first == name)
-            return true;
-        list.remove_prefix(std::min(list.size(), first.size() + 1));
-    }
-    return false;
-}
-
-// A line is ID:CONTROLLERS:PATH, with the path relative to the mount; version 2 has ID 0 and no
-// controllers. Seen from another cgroup namespace the path may leave the mount with "..": then we
-// can read only the mount's own limit.
+// Seen from another cgroup namespace the path may leave the mount with "..": then we can read only
+// the mount's own limit.
 fs::path own_group(std::string_view lines, bool is_version_2)
 {
-    while (!lines.empty()) {
-        std::string_view const line = lines.substr(0, lines.find('\n'));
-        lines.remove_prefix(std::min(lines.size(), line.size() + 1));
-        std::size_t const first = line.find(':');
-        std::size_t const second = line.find(':', first + 1);
-        if (second == std::string_view::npos)
-            continue;
-        bool const is_ours =
-            is_version_2 ? line.starts_with("0::/")
-                         : has_controller(line.substr(first + 1, second - first - 1), "cpu");
-        if (!is_ours)
-            continue;
-        fs::path const group = fs::path{line.substr(second + 1)}.relative_path();
-        return std::find(group.begin(), group.end(), "..") == group.end() ? group : fs::path{};
-    }
-    return {};
+    std::optional<std::string> const path = control_group_of(lines, is_version_2);
+    if (!path)
+        return {};
+    fs::path const group = fs::path{*path}.relative_path();
+    return std::find(group.begin(), group.end(), "..") == group.end() ? group : fs::path{};
 }
 
 // Every level above limits as well.

@@ -35,11 +35,10 @@ worker_pool::worker_pool(worker_pool_spec spec) : spec_{std::move(spec)}
 {
     std::size_t const count = worker_count(spec_.workers);
     std::vector<int> cpus(count, any_cpu);
-    if (result<cpu_topology> const machine = read_cpu_topology(); machine) {
-        if (spec_.pin)
+    if (spec_.pin)
+        if (result<cpu_topology> const machine = read_cpu_topology(); machine)
             cpus = order_for_workers(*machine, count);
-        limit_ = limit_of_workers(machine->limit, count);
-    }
+    limit_ = limit_of_workers(read_cpu_limit(), count);
 
     workers_.resize(count);
     std::vector<std::future<void>> began;

@@ -85,12 +85,18 @@ void session_id_cache::bound(std::size_t sessions_max, std::chrono::seconds life
     auto const old = std::exchange(buckets_, nullptr);
     if (old == nullptr || sessions_max == 0)
         return;
-    buckets_count_ = std::bit_ceil(sessions_max_);
-    buckets_.reset(new (std::nothrow) entry* [buckets_count_] {});
+    make_buckets();
     while (buckets_ == nullptr && oldest_ != nullptr)
         drop_oldest();
     for (entry* each = oldest_; each != nullptr; each = each->newer)
         each->next_in_bucket = std::exchange(bucket_of(each->id), each);
+}
+
+// Without memory there are none.
+void session_id_cache::make_buckets() noexcept
+{
+    buckets_count_ = std::bit_ceil(sessions_max_);
+    buckets_.reset(new (std::nothrow) entry* [buckets_count_] {});
 }
 
 // The bytes behind the number are random, and no client's choice: only IDs of this cache's own are
@@ -105,6 +111,7 @@ session_id_cache::entry*& session_id_cache::bucket_of(session_id const& id) cons
 void session_id_cache::drop_oldest() noexcept
 {
     entry* const dropped = oldest_;
+    std::size_t const size = dropped->block_size();
     if (buckets_ != nullptr) {
         entry** place = &bucket_of(dropped->id);
         while (*place != dropped)
@@ -115,8 +122,7 @@ void session_id_cache::drop_oldest() noexcept
     if (oldest_ == nullptr)
         newest_ = nullptr;
     --size_;
-    bytes_ -= dropped->block_size();
-    std::size_t const size = dropped->block_size();
+    bytes_ -= size;
     OPENSSL_cleanse(dropped, size);
     ::operator delete(dropped);
 }
@@ -139,10 +145,8 @@ void session_id_cache::keep(
     while (oldest_ != nullptr && oldest_->expiry <= whole_seconds(now))
         drop_oldest();
     drop_excess(size);
-    if (buckets_ == nullptr) {
-        buckets_count_ = std::bit_ceil(sessions_max_);
-        buckets_.reset(new (std::nothrow) entry* [buckets_count_] {});
-    }
+    if (buckets_ == nullptr)
+        make_buckets();
     void* const memory = buckets_ == nullptr ? nullptr : ::operator new(size, std::nothrow);
     if (memory == nullptr)
         return;

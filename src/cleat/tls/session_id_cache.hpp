@@ -106,6 +106,7 @@ private:
     struct entry;
 
     [[nodiscard]] entry*& bucket_of(session_id const& id) const noexcept;
+    void make_buckets() noexcept;
     void drop_oldest() noexcept;
     void drop_excess(std::size_t added) noexcept;
 

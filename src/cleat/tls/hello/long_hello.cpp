@@ -1,5 +1,6 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/hello/long_hello.hpp>
+#include <cleat/tls/hello/message_reader.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,19 +11,17 @@ namespace cleat::tls {
 
 bool is_long_hello(std::span<std::byte const> records) noexcept
 {
-    constexpr std::byte handshake{22};
-    constexpr std::byte client_hello{1};
-    constexpr std::size_t headers = 5 + 4; // Of the record, and of the message.
-    if (records.size() < headers || records[0] != handshake || records[5] != client_hello)
-        return false;
-    auto const number = [&](std::size_t place, std::size_t count) {
-        std::size_t value = 0;
-        for (std::byte const each : records.subspan(place, count))
-            value = value << 8U | std::to_integer<std::size_t>(each);
-        return value;
-    };
-    bool const has_header = number(3, 2) >= 4; // All of it is in the first record.
-    return has_header && number(6, 3) > limits::terminated_hello_max;
+    constexpr std::size_t handshake = 22;
+    constexpr std::size_t client_hello = 1;
+    constexpr std::size_t message_header = 4;
+    message_reader reader{{reinterpret_cast<std::uint8_t const*>(records.data()), records.size()}};
+    bool const is_handshake = reader.number(1) == handshake;
+    static_cast<void>(reader.number(2));                        // legacy_record_version.
+    bool const has_header = reader.number(2) >= message_header; // All of it in the first record.
+    bool const is_hello = reader.number(1) == client_hello;
+    std::size_t const length = reader.number(3);
+    return reader.is_whole() && is_handshake && has_header && is_hello &&
+           length > limits::terminated_hello_max;
 }
 
 step refuse_long_hello(wire& w, std::unique_ptr<failure_info>& failure) noexcept
