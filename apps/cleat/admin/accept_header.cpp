@@ -7,7 +7,8 @@
 namespace cleat::app {
 namespace {
 
-std::string_view trimmed(std::string_view text) noexcept
+// Optional white space (RFC 9110, section 5.6.3) is blanks and tabs.
+std::string_view without_white_space(std::string_view text) noexcept
 {
     constexpr std::string_view blanks = " \t";
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
@@ -18,7 +19,7 @@ std::string_view trimmed(std::string_view text) noexcept
 std::string_view take_part(std::string_view& text, char separator) noexcept
 {
     std::size_t const end = text.find(separator);
-    std::string_view const part = trimmed(text.substr(0, end));
+    std::string_view const part = without_white_space(text.substr(0, end));
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
     return part;
 }
