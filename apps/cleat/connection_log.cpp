@@ -344,6 +344,8 @@ void connection_log::ended(
     tls::failure_info const* upstream) noexcept
 {
     reason_ = reason;
+    if (engine != nullptr)
+        counts().connection_alerts.add(engine->failure().peer_alert, engine->failure().own_alert);
     write_access(why, engine);
     write_closed(why, engine, upstream);
     written_ = true;
@@ -368,8 +370,8 @@ void connection_log::write_closed(
         .add("duration_ms", lasted.count());
     if (why && !good)
         line.add("error", why);
-    if (engine != nullptr && !engine->failure().reason.empty())
-        line.add("detail", engine->failure().reason);
+    if (engine != nullptr)
+        add_failure(line, engine->failure());
     if (upstream != nullptr)
         add_failure(line, *upstream);
 }

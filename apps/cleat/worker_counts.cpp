@@ -66,17 +66,22 @@ void worker_counts::count_ticket(tls::handshake_info const& agreed) noexcept
     }
 }
 
-void worker_counts::failed(error_code why, int peer_alert, int own_alert) noexcept
+void alert_counts::add(int peer_alert, int own_alert) noexcept
 {
     auto const number_of = [](int alert) {
         return static_cast<alert_number>(
             std::min(static_cast<std::size_t>(alert), alert_count - 1));
     };
-    failures.add(failure_kind_of(why));
     if (peer_alert >= 0)
-        alerts.add(number_of(peer_alert));
+        received.add(number_of(peer_alert));
     if (own_alert >= 0)
-        alerts_sent.add(number_of(own_alert));
+        sent.add(number_of(own_alert));
+}
+
+void worker_counts::failed(error_code why, int peer_alert, int own_alert) noexcept
+{
+    failures.add(failure_kind_of(why));
+    handshake_alerts.add(peer_alert, own_alert);
 }
 
 std::optional<std::chrono::nanoseconds> worker_counts::cpu_time() const noexcept

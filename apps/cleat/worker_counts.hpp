@@ -105,6 +105,16 @@ enum class alert_number : std::uint8_t
 };
 inline constexpr std::size_t alert_count = 128; ///< The highest registered one is 121.
 
+/// alert_counts counts the fatal alerts of one phase of connections with clients.
+struct alert_counts
+{
+    /// add counts the alerts of a connection that has failed.
+    void add(int peer_alert, int own_alert) noexcept;
+
+    counters<alert_number, alert_count> received;
+    counters<alert_number, alert_count> sent;
+};
+
 /// frontend_counts is the connections of one frontend's address; null: they are not counted.
 struct frontend_counts
 {
@@ -156,8 +166,8 @@ public:
     counters<failure_kind, failure_kind_count> failures;
     counters<handshake_kind, handshake_kind_count> upstream_handshakes;
     counters<failure_kind, failure_kind_count> upstream_failures; ///< Of handshakes.
-    counters<alert_number, alert_count> alerts;                   ///< Received.
-    counters<alert_number, alert_count> alerts_sent;              ///< In handshakes.
+    alert_counts handshake_alerts;                                ///< Those that ended a handshake.
+    alert_counts connection_alerts; ///< Those that ended an established connection.
     failure_examples<failure_number_count> examples;
     named_counts<64> frontends_opened;
     named_counts<64> frontends_closed;

@@ -202,15 +202,18 @@ void read_failures(metric_sources const& from, metric_family& into)
 }
 
 // Several numbers have no name.
-void add_alerts(
-    metric_sources const& from, metric_family& into,
-    counters<alert_number, alert_count> worker_counts::*member)
+template <auto Phase, auto Direction>
+void add_alerts(metric_sources const& from, metric_family& into)
 {
     by_name all;
-    for (std::size_t i = 0; i < alert_count; ++i)
-        if (double const count = sum(from, member, static_cast<alert_number>(i)); count != 0)
+    for (std::size_t i = 0; i < alert_count; ++i) {
+        double const count = sum(from, [i](worker_counts const& each) {
+            return (each.*Phase.*Direction).value(static_cast<alert_number>(i));
+        });
+        if (count != 0)
             all[std::string{tls::alert_name(static_cast<int>(i))}] +=
                 static_cast<std::uint64_t>(count);
+    }
     for (auto const& [name, count] : all)
         into.add(static_cast<double>(count), {{"alert", name}});
 }
@@ -396,12 +399,16 @@ constexpr metric_row metric_rows[] = {
      "reason", read_failures},
     {"cleat_handshake_alerts_received", metric_type::counter, "",
      "Alerts with which clients ended a handshake", "alert",
-     [](from_t from, into_t into) { add_alerts(from, into, &worker_counts::alerts); }},
+     add_alerts<&worker_counts::handshake_alerts, &alert_counts::received>},
     {"cleat_handshake_alerts_sent", metric_type::counter, "",
      "Alerts with which cleat ended a handshake", "alert",
-     [](from_t from, into_t into) { add_alerts(from, into, &worker_counts::alerts_sent); }},
-
-    // Upstreams that speak TLS.
+     add_alerts<&worker_counts::handshake_alerts, &alert_counts::sent>},
+    {"cleat_connection_alerts_received", metric_type::counter, "",
+     "Alerts with which clients ended an established connection", "alert",
+     add_alerts<&worker_counts::connection_alerts, &alert_counts::received>},
+    {"cleat_connection_alerts_sent", metric_type::counter, "",
+     "Alerts with which cleat ended an established connection", "alert",
+     add_alerts<&worker_counts::connection_alerts, &alert_counts::sent>},
     {"cleat_upstream_handshakes", metric_type::counter, "",
      "Finished handshakes with servers of upstreams, by version and whether a session was resumed",
      "version, resumption",

@@ -315,8 +315,12 @@ step engine::read(wire& w, std::span<std::byte> plaintext) noexcept
         int const value = SSL_read(ssl_, plaintext.data() + bytes, static_cast<int>(room));
         if (sent.refused_renegotiation())
             return {want::nothing, bytes, error::renegotiation};
-        if (value <= 0)
-            return outcome_of(w, value, bytes);
+        if (value <= 0) {
+            step const s = outcome_of(w, value, bytes);
+            if (s.error && failure_ != nullptr)
+                failure_->own_alert = sent.number();
+            return s;
+        }
         bytes += static_cast<std::size_t>(value);
         // One more SSL_read would only return WANT_READ, and cost a call for each wake-up.
         if (w.in.empty() && !w.in_ended && SSL_pending(ssl_) == 0)

@@ -64,7 +64,7 @@ enum class certificate_fault : std::uint8_t
 struct failure_info
 {
     int peer_alert = -1; ///< The alert that the peer sent (RFC 8446, section 6), or -1.
-    int own_alert = -1;  ///< The fatal alert with which this side has ended the handshake, or -1.
+    int own_alert = -1;  ///< The fatal alert with which this side ended the connection, or -1.
     /// The TLS library's error text; for a refused certificate that of its verification. It has no
     /// key material and no plaintext.
     std::string reason;
