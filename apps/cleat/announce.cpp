@@ -1,7 +1,10 @@
+#include "admission/admission.hpp"
 #include "announce.hpp"
 #include "client_address.hpp"
+#include "limits/half_open.hpp"
 #include "proxy/inbound_header.hpp"
 #include "proxy/proxy_protocol.hpp"
+#include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
@@ -130,11 +133,12 @@ std::string make_header(
 } // namespace
 
 net::task<error_code> receive_proxy_header(
-    net::interrupt& interrupt, net::socket& socket, admission const* rules,
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     net::address const& peer, std::unique_ptr<inbound_header>& header)
 {
-    if (error_code const ec = check_peer(rules, peer))
+    if (error_code const ec = check_peer(frontend.plan.admission.get(), peer))
         co_return ec;
+    half_open unfinished{frontend.service.connections().half_open(), interrupt};
     // Peeked at, then taken: the bytes after the header stay in the socket.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
     for (;;) {
@@ -147,6 +151,7 @@ net::task<error_code> receive_proxy_header(
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             co_return last_system_error();
         if (n > 0) {
+            unfinished.on_input();
             std::span<std::uint8_t const> const bytes =
                 std::span{block}.first(static_cast<std::size_t>(n));
             proxy_reading const read = read_proxy_header(bytes);

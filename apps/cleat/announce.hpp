@@ -3,10 +3,10 @@
 
 #pragma once
 
-#include "admission/admission.hpp"
 #include "byte_counts.hpp"
 #include "client_side.hpp"
 #include "config/route_settings.hpp"
+#include "frontend_socket.hpp"
 #include "proxy/inbound_header.hpp"
 
 #include <cleat/net/interrupt.hpp>
@@ -23,11 +23,12 @@
 namespace cleat::app {
 
 /// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
-/// byte after it: the socket stays readable. The error is untrusted_proxy where the rules (null:
-/// none) let the peer send none, bad_proxy_header where the bytes are no such header, and
-/// proxy_checksum where its checksum is wrong: inbound_header::fault then says more.
+/// byte after it: the socket stays readable. The error is untrusted_proxy where the frontend lets
+/// the peer send none, bad_proxy_header where the bytes are no such header, and proxy_checksum
+/// where its checksum is wrong: inbound_header::fault then says more. While it waits, the
+/// connection is half open.
 net::task<error_code> receive_proxy_header(
-    net::interrupt& interrupt, net::socket& socket, admission const* rules,
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     net::address const& peer, std::unique_ptr<inbound_header>& header);
 
 /// first_bytes are the first bytes for the upstream: the announcement that the rule asks for

@@ -34,7 +34,7 @@ struct scene
         client_side client{
             net::socket{worker, std::move(ends.first)}, net::channel{net::contexts().server}};
         net::interrupt interrupt{worker};
-        error_code const failed = co_await handshake(interrupt, client, {});
+        error_code const failed = co_await handshake(interrupt, client, {half_open});
         CHECK(!failed);
         client.ticket.begin();
         co_await refuse_client(interrupt, client, tls::fatal_alert::internal_error, patience);
@@ -58,6 +58,7 @@ struct scene
     }
 
     net::worker worker;
+    half_open_list half_open;
     std::pair<unique_fd, unique_fd> ends;
     net::tls_peer peer;
     std::chrono::milliseconds patience;

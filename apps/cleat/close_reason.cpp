@@ -7,6 +7,8 @@ close_reason handshake_reason(error_code why) noexcept
 {
     if (why == error::handshake_timeout)
         return close_reason::handshake_timeout;
+    if (why == error::handshake_evicted)
+        return close_reason::handshake_evicted;
     if (why == error::truncated)
         return close_reason::client_gone;
     return is_reset(why) ? close_reason::client_reset : close_reason::handshake_failed;
@@ -47,6 +49,8 @@ close_reason proxy_header_reason(error_code why) noexcept
         return close_reason::client_silent;
     if (why == error::bad_proxy_header || why == error::proxy_checksum)
         return close_reason::bad_proxy_header;
+    if (why == error::handshake_evicted)
+        return close_reason::handshake_evicted;
     return why == error::handshake_timeout ? close_reason::handshake_timeout
                                            : close_reason::client_gone;
 }
@@ -122,6 +126,8 @@ std::string_view name_of(close_reason why) noexcept // house(function-length): r
         return "stopped";
     case close_reason::handshake_timeout:
         return "handshake-timeout";
+    case close_reason::handshake_evicted:
+        return "handshake-evicted";
     case close_reason::handshake_failed:
         return "handshake-failed";
     case close_reason::client_reset:

@@ -6,6 +6,7 @@
 #include "connection_log.hpp"
 #include "handshake_phases.hpp"
 #include "handshake_sources.hpp"
+#include "limits/half_open.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
@@ -20,6 +21,7 @@ inline net::task<error_code> handshake(
     net::interrupt& interrupt, client_side& client, handshake_sources sources,
     connection_log* log = nullptr)
 {
+    half_open unfinished{sources.half_open, interrupt};
     handshake_phases phases;
     if (log != nullptr)
         log->handshake_begins(client.channel.engine());
@@ -34,6 +36,8 @@ inline net::task<error_code> handshake(
             co_return error_code{};
         }
         phases.note(interrupt.worker(), p, client.channel.engine());
+        if (client.channel.engine().has_received())
+            unfinished.on_input();
         if (p.next == net::wait::certificate) {
             error_code const ended = co_await net::worker_certificates::arrival{
                 *sources.certificates, interrupt, *client.channel.engine().wanted_certificate()};

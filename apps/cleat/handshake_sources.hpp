@@ -1,4 +1,4 @@
-// handshake_sources: what a handshake may have to wait for.
+// handshake_sources: what a handshake needs of its worker.
 
 #pragma once
 
@@ -9,8 +9,11 @@ class worker_sessions;
 
 namespace cleat::app {
 
+class half_open_list;
+
 struct handshake_sources
 {
+    half_open_list& half_open;                        ///< Where it is until it is finished.
     net::worker_certificates* certificates = nullptr; ///< Null: all are loaded.
     net::worker_sessions* sessions = nullptr;         ///< Null: none is resumed by ID.
 };

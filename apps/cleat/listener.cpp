@@ -5,14 +5,23 @@
 #include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/net/socket_options.hpp>
 
+#include <algorithm>
+#include <climits>
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include <sys/resource.h>
+
 namespace cleat::app {
 namespace {
+
+// A connection needs one for its client, and one for its upstream.
+constexpr std::size_t descriptors_of_one = 2;
 
 // The client gets a reset, and nothing was allocated for it.
 void refuse_at_once(
@@ -48,23 +57,42 @@ error_code start_connection(frontend_socket& frontend, unique_fd fd, net::addres
     return make_error_code(boost::system::errc::not_enough_memory);
 }
 
+// The first descriptor number of the reserve: the kernel gives the lowest that is free.
+int first_of_reserve() noexcept
+{
+    rlimit allowed{};
+    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0)
+        return INT_MAX;
+    rlim_t const most = std::min<rlim_t>(allowed.rlim_cur, INT_MAX);
+    return static_cast<int>(most - std::min(most / 8, rlim_t{limits::descriptor_reserve}));
+}
+
 } // namespace
 
 listener::listener(unique_fd socket, frontend_socket& frontend)
     : frontend_{&frontend}
+    , first_of_reserve_{first_of_reserve()}
     , acceptor_{
           frontend.service.worker(),
           std::move(socket),
           {.serve =
                [this](unique_fd fd, net::address const& peer) {
+                   if (fd.get() >= first_of_reserve_)
+                       half_open().evict(descriptors_of_one);
                    return start_connection(*frontend_, std::move(fd), peer);
                },
            .on_pause =
                [this](error_code why) {
                    frontend_->service.log().error("accept-failed").add("reason", why);
+                   half_open().evict(limits::evicted_at_once);
                },
            .backlog = *frontend.service.configuration().settings.backlog}}
 {
+}
+
+half_open_list& listener::half_open() const noexcept
+{
+    return frontend_->service.connections().half_open();
 }
 
 void listener::publish_queue() const noexcept
@@ -76,6 +104,7 @@ void listener::publish_queue() const noexcept
 void listener::serve(frontend_socket& frontend) noexcept
 {
     frontend_ = &frontend;
+    first_of_reserve_ = first_of_reserve();
     net::listen_options const options =
         listen_options_of(frontend.service.configuration(), frontend.plan);
     if (error_code const ec = acceptor_.change(options))

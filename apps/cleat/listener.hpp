@@ -4,14 +4,16 @@
 #pragma once
 
 #include "frontend_socket.hpp"
+#include "limits/half_open.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/acceptor.hpp>
 
 namespace cleat::app {
 
-/// listener belongs to its worker's thread. Out of descriptors or memory, accepting pauses, and new
-/// connections wait in the kernel's queue.
+/// listener belongs to its worker's thread. Where few descriptors are left, each new connection
+/// ends others that have not finished their handshake (half_open_list). Out of descriptors or
+/// memory, accepting pauses, and new connections wait in the kernel's queue.
 class listener
 {
 public:
@@ -33,7 +35,10 @@ public:
     void publish_queue() const noexcept;
 
 private:
+    [[nodiscard]] half_open_list& half_open() const noexcept;
+
     frontend_socket* frontend_;
+    int first_of_reserve_; // The number of a descriptor from which on few are left.
     net::acceptor acceptor_;
 };
 

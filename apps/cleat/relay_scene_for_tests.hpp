@@ -64,7 +64,7 @@ struct scene
             net::socket{w, std::move(client_ends.first)}, net::channel{net::contexts().server}};
         upstream_side upstream{net::socket{w, std::move(upstream_ends.first)}, {}};
         net::interrupt interrupt{w};
-        error_code const failed = co_await handshake(interrupt, client, {});
+        error_code const failed = co_await handshake(interrupt, client, {half_open});
         CHECK(!failed);
         client.ticket.begin();
         established = true;
@@ -162,6 +162,7 @@ struct scene
     }
 
     net::worker w;
+    half_open_list half_open;
     std::pair<unique_fd, unique_fd> client_ends;
     std::pair<unique_fd, unique_fd> upstream_ends;
     net::tls_peer peer;

@@ -34,7 +34,8 @@ net::task<bool> serve_by_hello(
     read_hello& before)
 {
     received_hello hello;
-    error_code const failed = co_await receive_hello(interrupt, accepted, hello);
+    error_code const failed = co_await receive_hello(
+        interrupt, frontend.service.connections().half_open(), accepted, hello);
     if (failed) {
         log.hello_failed(failed, !hello.bytes.empty());
         co_return true;

@@ -38,8 +38,8 @@ net::detached serve_connection(
     // Admission, by the peer's address, or by that of the client that a PROXY header names.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
     if (expects_proxy_header(settings, frontend.plan.admission.get())) {
-        error_code const ec = co_await receive_proxy_header(
-            interrupt, accepted, frontend.plan.admission.get(), peer, proxy_header);
+        error_code const ec =
+            co_await receive_proxy_header(interrupt, frontend, accepted, peer, proxy_header);
         if (ec)
             co_return log.proxy_header_failed(ec);
     }

@@ -4,6 +4,7 @@
 
 #include "close_reason.hpp"
 #include "failure_burst.hpp"
+#include "limits/half_open.hpp"
 #include "limits/worker_limits.hpp"
 #include "worker_counts.hpp"
 
@@ -63,6 +64,9 @@ public:
     [[nodiscard]] worker_limits& limits() noexcept { return limits_; }
     [[nodiscard]] worker_limits const& limits() const noexcept { return limits_; }
 
+    /// half_open are the connections that have not finished their handshake.
+    [[nodiscard]] half_open_list& half_open() noexcept { return half_open_; }
+
     /// stop_after_last stops the worker when no connection is left, at once if none is.
     void stop_after_last() noexcept;
 
@@ -75,6 +79,7 @@ private:
     worker_counts counts_;
     failure_burst failures_{worker_};
     worker_limits limits_;
+    half_open_list half_open_;
 };
 
 } // namespace cleat::app

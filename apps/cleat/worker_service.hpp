@@ -93,10 +93,10 @@ public:
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 
-    /// sources is what handshakes may have to wait for. From begin on.
+    /// sources is what handshakes need of the worker. From begin on.
     [[nodiscard]] handshake_sources sources() const noexcept
     {
-        return {certificates_, connections_->sessions()};
+        return {connections_->half_open(), certificates_, connections_->sessions()};
     }
 
     /// contexts may outlive it, and must end before its snapshot and certificates.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from admin_client import LOCAL, admin_of
 from deadlines import DEADLINE, SANITIZED
 from tls_client import TlsClient
 
@@ -57,6 +58,34 @@ def test_it_pauses_and_recovers(cleat):
             client.reset()
     with TlsClient(server.port) as client:
         assert client.exchange(b"there is room again") == b"there is room again"
+
+
+def test_unfinished_handshakes_give_way(serve_lines):
+    """Clients that send a ClientHello and nothing more take all descriptors, and go on taking them.
+    The oldest end first, so an honest client is served, long before ssl-handshake-timeout."""
+    server = serve_lines(f'admin = "{LOCAL}"', preexec_fn=few_files)
+    admin = admin_of(server)
+    with TlsClient(server.port) as honest:
+        honest.exchange(b"before")
+        silent = []
+        try:
+            for _ in range(3 * LIMIT):
+                client = TlsClient(server.port, handshake=False)
+                silent.append(client)
+                client.socket.sendall(client.client_hello())
+            with TlsClient(server.port) as late:
+                assert late.exchange(b"served") == b"served"
+            assert honest.exchange(b"after") == b"after"
+        finally:
+            for client in silent:
+                client.reset()
+    line = server.wait_for_log(event="handshake-failed", reason="handshake-evicted")
+    assert line["level"] == "warning"
+    seen = admin.metrics()
+    evicted = seen.value("cleat_handshakes_failed_total", reason="handshake-evicted")
+    assert evicted >= 2 * LIMIT
+    assert seen.value("cleat_connections_closed_total", reason="handshake-evicted") == evicted
+    assert not server.log(event="connect-failed")
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer and strace disturb each other")

@@ -49,7 +49,8 @@ net::task<> answer_challenge(
     }
     client_side client{std::move(accepted), net::channel{*made.context}};
     client.channel.feed(std::move(hello));
-    error_code const failed = co_await handshake(interrupt, client, {}, &log);
+    error_code const failed =
+        co_await handshake(interrupt, client, {frontend.service.connections().half_open()}, &log);
     if (failed)
         co_return log.handshake_failed(failed, client.channel.engine());
     co_await dismiss_client(interrupt, client);

@@ -27,8 +27,9 @@ error_code take(std::span<std::byte const> bytes, received_hello& hello)
 } // namespace
 
 net::task<error_code> receive_hello(
-    net::interrupt& interrupt, net::socket& socket, received_hello& hello)
+    net::interrupt& interrupt, half_open_list& list, net::socket& socket, received_hello& hello)
 {
+    half_open unfinished{list, interrupt};
     for (;;) {
         std::span<std::byte> const block =
             net::scratch::of_this_thread().received().first(limits::turn_min);
@@ -38,6 +39,7 @@ net::task<error_code> receive_hello(
         if (r.error)
             co_return r.error;
         if (r.bytes != 0) {
+            unfinished.on_input();
             error_code const ec = take(block.first(r.bytes), hello);
             if (ec || hello.status != status::incomplete)
                 co_return ec;

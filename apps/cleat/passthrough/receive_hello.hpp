@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "limits/half_open.hpp"
+
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -21,8 +23,8 @@ struct received_hello
 
 /// receive_hello reads until the ClientHello is complete, or cannot be one. Its deadline is the
 /// interrupt's. No error also where the client's FIN has come before: the status is incomplete
-/// then. Throws std::bad_alloc.
+/// then. Meanwhile the connection is in the list. Throws std::bad_alloc.
 net::task<error_code> receive_hello(
-    net::interrupt& interrupt, net::socket& socket, received_hello& hello);
+    net::interrupt& interrupt, half_open_list& list, net::socket& socket, received_hello& hello);
 
 } // namespace cleat::app

@@ -66,8 +66,8 @@ net::detached serve_plaintext(
     // Admission, as of a client that speaks TLS.
     if (expects_proxy_header(settings, frontend.plan.admission.get())) {
         interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
-        error_code const ec = co_await receive_proxy_header(
-            interrupt, accepted, frontend.plan.admission.get(), peer, proxy_header);
+        error_code const ec =
+            co_await receive_proxy_header(interrupt, frontend, accepted, peer, proxy_header);
         if (ec)
             co_return log.proxy_header_failed(ec);
         interrupt.clear();

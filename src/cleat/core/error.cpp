@@ -87,6 +87,9 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
             "client-certificate-expired", "the certificate of the client's session has expired"};
     case error::client_hello_changed:
         return {"client-hello-changed", "the client's second ClientHello asks for another route"};
+    case error::handshake_evicted:
+        return {
+            "handshake-evicted", "descriptors or memory ran out before the handshake was finished"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::certificate_expired:

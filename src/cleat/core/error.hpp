@@ -58,7 +58,8 @@ enum class error
     client_not_allowed,         ///< The client's certificate meets no rule.
     client_certificate_expired, ///< The certificate of a session that resumes has expired.
     client_hello_changed,       ///< A second ClientHello asks for the route of another one.
-    stopped,                    ///< The worker is ending.
+    handshake_evicted, ///< Descriptors or memory ran out before the handshake was finished.
+    stopped,           ///< The worker is ending.
 
     // A client's verdict on its server's certificate. bad_certificate is any other fault.
     certificate_expired,       ///< Its time is over.

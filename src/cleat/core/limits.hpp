@@ -118,6 +118,14 @@ inline constexpr std::chrono::seconds family_trial{2};
 /// handler_end_max: how long a connection's handler may take to end after its interrupt.
 inline constexpr std::chrono::milliseconds handler_end_max{1000};
 
+/// descriptor_reserve: where fewer descriptors than this are left, or than an eighth of all, a new
+/// connection ends others whose handshake is not finished.
+inline constexpr unsigned descriptor_reserve = 64;
+
+/// evicted_at_once: how many such connections a worker ends where it has no descriptor or no memory
+/// for a new one.
+inline constexpr std::size_t evicted_at_once = 16;
+
 /// accept_pause: the time without accepting after descriptors or memory have run out.
 inline constexpr std::chrono::milliseconds accept_pause{100};
 

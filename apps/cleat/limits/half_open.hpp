@@ -1,0 +1,77 @@
+// half_open: the connections of a worker that have not finished their handshake, and which of them
+// end first where descriptors or memory run out.
+
+#pragma once
+
+#include <cleat/net/interrupt.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace cleat::app {
+
+class half_open;
+
+/// half_open_list belongs to its worker's thread, and outlives its connections.
+class half_open_list
+{
+public:
+    half_open_list() noexcept = default;
+    half_open_list(half_open_list&&) = delete;
+    ~half_open_list() = default;
+
+    /// evict ends up to `count` connections, with error::handshake_evicted: first those whose
+    /// client has sent nothing, then the others, and the longest waiting of each kind first. Their
+    /// descriptors are free when it returns, except those of connections that wait for a turn of
+    /// the worker.
+    void evict(std::size_t count) noexcept;
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+private:
+    friend class half_open;
+
+    struct queue
+    {
+        half_open* first = nullptr;
+        half_open* last = nullptr;
+    };
+
+    [[nodiscard]] half_open* next_to_end() const noexcept
+    {
+        return silent_.first != nullptr ? silent_.first : heard_.first;
+    }
+
+    queue silent_; // No byte has come.
+    queue heard_;  // The client has begun.
+    std::size_t size_ = 0;
+};
+
+/// half_open is one connection's place in the list, from its construction to its end. A part of the
+/// handshake that waits for the client has one in its own frame, so that an established connection
+/// has no room for it.
+class half_open
+{
+public:
+    half_open(half_open_list& list, net::interrupt& interrupt) noexcept;
+    half_open(half_open&&) = delete;
+    ~half_open();
+
+    /// on_input: the client has sent something. Later calls change nothing.
+    void on_input() noexcept;
+
+private:
+    friend class half_open_list;
+
+    void join(half_open_list::queue& to) noexcept;
+    void leave() noexcept;
+
+    half_open_list& list_;
+    net::interrupt& interrupt_;
+    half_open_list::queue* in_ = nullptr; // Null: it has been evicted.
+    half_open* previous_ = nullptr;
+    half_open* next_ = nullptr;
+};
+
+} // namespace cleat::app
