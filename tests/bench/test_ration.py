@@ -32,9 +32,9 @@ def on_a_ration(*words: object) -> Iterator[dict]:
 def test_a_larger_ration_serves_more(bench):
     most, used = {}, {}
     before = groups()
-    for cores in (0.2, 0.3, 0.4):
+    for cores in (0.2, 0.4):
         with on_a_ration("--server-cpu", cores) as told:
-            ran = bench.run("staircase", "-q", "--from", 60, "--step", 60, "--to", 3000, "--hold",
+            ran = bench.run("staircase", "-q", "--from", 120, "--step", 120, "--to", 3000, "--hold",
                             "1s", "--json", "k.json", "--server-pid", told["pid"],
                             f"https://{told['address']}/1024")
             assert ran.returncode == 0, ran.stderr
@@ -45,8 +45,8 @@ def test_a_larger_ration_serves_more(bench):
     assert all(used[cores] < cores * 1.15 for cores in used), used
     # One step keeps up or does not by one second's luck on a machine with other work, and the CPU
     # time of a handshake differs by a third there: the rates have an order, and lie on no line.
-    assert used[0.2] < used[0.3] < used[0.4], used
-    assert most[0.2] < most[0.3] < most[0.4], most
+    assert used[0.2] < used[0.4], used
+    assert most[0.2] < most[0.4], most
 
 
 @pytest.mark.figures
