@@ -78,21 +78,22 @@ listener::listener(unique_fd socket, frontend_socket& frontend)
           {.serve =
                [this](unique_fd fd, net::address const& peer) {
                    if (fd.get() >= first_of_reserve_)
-                       half_open().evict(descriptors_of_one);
+                       evict(descriptors_of_one);
                    return start_connection(*frontend_, std::move(fd), peer);
                },
            .on_pause =
                [this](error_code why) {
                    frontend_->service.log().error("accept-failed").add("reason", why);
-                   half_open().evict(limits::evicted_at_once);
+                   evict(limits::evicted_at_once);
                },
            .backlog = *frontend.service.configuration().settings.backlog}}
 {
 }
 
-half_open_list& listener::half_open() const noexcept
+void listener::evict(std::size_t count) const noexcept
 {
-    return frontend_->service.connections().half_open();
+    worker_service& service = frontend_->service;
+    service.connections().half_open().evict(count, service.worker().now());
 }
 
 void listener::publish_queue() const noexcept

@@ -4,10 +4,11 @@
 #pragma once
 
 #include "frontend_socket.hpp"
-#include "limits/half_open.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/acceptor.hpp>
+
+#include <cstddef>
 
 namespace cleat::app {
 
@@ -35,7 +36,7 @@ public:
     void publish_queue() const noexcept;
 
 private:
-    [[nodiscard]] half_open_list& half_open() const noexcept;
+    void evict(std::size_t count) const noexcept;
 
     frontend_socket* frontend_;
     int first_of_reserve_; // The number of a descriptor from which on few are left.

@@ -4,13 +4,23 @@
 
 namespace cleat::app {
 
-// Raising an interrupt resumes the connection, which destroys its place, and may end others.
-void half_open_list::evict(std::size_t count) noexcept
+half_open* half_open_list::next_to_end(net::worker::clock::time_point now) const noexcept
 {
-    for (; count != 0 && next_to_end() != nullptr; --count) {
-        half_open& ended = *next_to_end();
-        net::interrupt& interrupt = ended.interrupt_;
-        ended.leave();
+    for (half_open* const first : {silent_.first, heard_.first})
+        if (first != nullptr && now - first->since_ >= grace)
+            return first;
+    return nullptr;
+}
+
+void half_open_list::evict(std::size_t count, net::worker::clock::time_point now) noexcept
+{
+    for (; count != 0; --count) {
+        half_open* const ended = next_to_end(now);
+        if (ended == nullptr)
+            return;
+        // This resumes the connection, which destroys its place, and may end others.
+        net::interrupt& interrupt = ended->interrupt_;
+        ended->leave();
         interrupt.raise(error::handshake_evicted);
     }
 }
@@ -37,6 +47,7 @@ void half_open::on_input() noexcept
 void half_open::join(half_open_list::queue& to) noexcept
 {
     in_ = &to;
+    since_ = interrupt_.worker().now();
     next_ = nullptr;
     previous_ = to.last;
     (previous_ != nullptr ? previous_->next_ : to.first) = this;

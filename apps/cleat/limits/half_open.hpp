@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cleat/net/interrupt.hpp>
+#include <cleat/net/worker.hpp>
 
-#include <array>
+#include <chrono>
 #include <cstddef>
-#include <cstdint>
 
 namespace cleat::app {
 
@@ -22,10 +22,12 @@ public:
     ~half_open_list() = default;
 
     /// evict ends up to `count` connections, with error::handshake_evicted: first those whose
-    /// client has sent nothing, then the others, and the longest waiting of each kind first. Their
-    /// descriptors are free when it returns, except those of connections that wait for a turn of
-    /// the worker.
-    void evict(std::size_t count) noexcept;
+    /// client has sent nothing, then the others, and the longest waiting of each kind first. None
+    /// that has waited for less than `grace` until `now`, from its beginning or from its first
+    /// byte: an honest client has mostly finished by then. Their descriptors are free when it
+    /// returns, except those of connections that wait for a turn of the worker.
+    static constexpr std::chrono::milliseconds grace{1000};
+    void evict(std::size_t count, net::worker::clock::time_point now) noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -38,10 +40,7 @@ private:
         half_open* last = nullptr;
     };
 
-    [[nodiscard]] half_open* next_to_end() const noexcept
-    {
-        return silent_.first != nullptr ? silent_.first : heard_.first;
-    }
+    [[nodiscard]] half_open* next_to_end(net::worker::clock::time_point now) const noexcept;
 
     queue silent_; // No byte has come.
     queue heard_;  // The client has begun.
@@ -70,6 +69,7 @@ private:
     half_open_list& list_;
     net::interrupt& interrupt_;
     half_open_list::queue* in_ = nullptr; // Null: it has been evicted.
+    net::worker::clock::time_point since_{};
     half_open* previous_ = nullptr;
     half_open* next_ = nullptr;
 };

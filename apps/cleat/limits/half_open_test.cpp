@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +31,11 @@ struct scene
         connection& made = *connections.emplace_back(std::make_unique<connection>(*this));
         wait(made, name);
         return made;
+    }
+
+    void evict(std::size_t count, std::chrono::milliseconds later = half_open_list::grace)
+    {
+        list.evict(count, worker.now() + later);
     }
 
     net::detached wait(connection& c, char name)
@@ -58,13 +65,13 @@ TEST_CASE("the longest waiting end first")
     s.open('a');
     s.open('b');
     s.open('c');
-    s.list.evict(2);
+    s.evict(2);
     CHECK(s.evicted == "ab");
     CHECK(s.list.size() == 1);
-    s.list.evict(2);
+    s.evict(2);
     CHECK(s.evicted == "abc");
     CHECK(s.list.size() == 0);
-    s.list.evict(1); // Of none.
+    s.evict(1); // Of none.
     CHECK(s.evicted == "abc");
 }
 
@@ -76,10 +83,22 @@ TEST_CASE("a client that has sent nothing ends before one that has")
     s.open('c').place->on_input();
     s.open('d');
     s.connections.front()->place->on_input(); // Sends more, and keeps its place.
-    s.list.evict(3);
+    s.evict(3);
     CHECK(s.evicted == "bda");
-    s.list.evict(1);
+    s.evict(1);
     CHECK(s.evicted == "bdac");
+}
+
+TEST_CASE("a young connection does not give way")
+{
+    scene s;
+    s.open('a');
+    s.open('b').place->on_input();
+    s.evict(2, half_open_list::grace - std::chrono::milliseconds{1});
+    CHECK(s.evicted.empty());
+    CHECK(s.list.size() == 2);
+    s.evict(2);
+    CHECK(s.evicted == "ab");
 }
 
 TEST_CASE("a connection that ends otherwise leaves the list")
@@ -91,7 +110,7 @@ TEST_CASE("a connection that ends otherwise leaves the list")
     first.interrupt.raise(error::handshake_timeout);
     last.interrupt.raise(error::handshake_timeout);
     CHECK(s.list.size() == 1);
-    s.list.evict(3);
+    s.evict(3);
     CHECK(s.evicted == "b");
 }
 
@@ -101,7 +120,7 @@ TEST_CASE("the end of one may end others")
     s.open('a');
     s.on_end = &s.open('b');
     s.open('c');
-    s.list.evict(2);
+    s.evict(2);
     CHECK(s.evicted == "ac");
     CHECK(s.list.size() == 0);
 }
