@@ -23,7 +23,6 @@ import itertools
 import json
 import os
 import signal
-import socket
 import ssl
 import statistics
 import subprocess
@@ -36,8 +35,10 @@ from pathlib import Path
 from certificates import Issuer, make_certificates
 from cleat_perf import results
 from cleat_perf.environment import cores, describe
-from cleat_perf.processes import Process, free_port
+from cleat_perf.established import ask, connect, lives
+from cleat_perf.processes import Process, anonymous_bytes, free_port
 from cleat_perf.results import TREE
+from cleat_perf.site_files import SiteFiles
 from cleat_perf.table import table
 
 BIN = TREE / "build/release/bin"
@@ -78,19 +79,17 @@ class Site:
         origin = Process([str(BIN / "perf-origin")], others, folder / "origin.log")
         self.origin = processes.enter_context(origin)
         self.port = free_port()
-        self.config = folder / "cleat.conf"
-        self.pem = folder / "site.pem"
-        self.good = [(self.pems / "0" / f"{n}.pem").read_text() for n in (0, 1)]
-        self.pem.write_text(self.good[0])
+        self.files = SiteFiles(
+            folder, [(self.pems / "0" / f"{n}.pem").read_text() for n in (0, 1)]
+        )
         many = f'pem-dir = "{self.pems}"\npem-dir-recursive = on\n' if certificates > 1 else ""
-        self.text = (
+        self.files.configure(
             f'frontend = "[127.0.0.1]:{self.port}"\nworkers = {len(own_cores)}\n'
-            f'{many}pem-file = "{self.pem}"\n'
+            f'{many}pem-file = "{self.files.pem}"\n'
             f'backend = "[127.0.0.1]:{self.origin.ready_port()}"\n'
             "log-level = 2\n"
         )
-        self.config.write_text(self.text)
-        command = [str(cleat), "--config", str(self.config)]
+        command = [str(cleat), "--config", str(self.files.config)]
         self.cleat = Process(command, own_cores, folder / "cleat.log")
         processes.enter_context(self.cleat)
         self.pid = self.cleat.child.pid
@@ -117,12 +116,7 @@ class Site:
         return (self.folder / "cleat.log").read_text().count("event=reloaded")
 
     def client(self) -> ssl.SSLSocket:
-        settings = ssl.create_default_context()
-        settings.check_hostname = False
-        settings.verify_mode = ssl.CERT_NONE
-        raw = socket.create_connection(("127.0.0.1", self.port), timeout=30)
-        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return settings.wrap_socket(raw, server_hostname="site-0.example")
+        return connect(self.port, "site-0.example")
 
     def load(self, out: Path, *words: object) -> subprocess.Popen:
         out.unlink(missing_ok=True)  # A load that fails must not leave an earlier one's result.
@@ -131,57 +125,9 @@ class Site:
         return self.start(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def ask(client: ssl.SSLSocket) -> None:
-    client.sendall(b"GET /1 HTTP/1.1\r\nHost: site-0.example\r\n\r\n")
-    answer = b""
-    while not answer.endswith(b"\r\n\r\nx"):
-        piece = client.recv(4096)
-        if not piece:
-            raise ConnectionError("the connection was cut")
-        answer += piece
-
-
-def breakages(site: Site) -> list:
-    """Ways to break a reload: each changes a file."""
-    first, second = site.good
-    key = second[second.index("-----BEGIN PRIVATE"):]
-    return [
-        lambda: site.pem.write_text(""),
-        lambda: site.pem.write_text(first[: len(first) // 2]),
-        lambda: site.pem.write_text(first[: first.index("-----BEGIN PRIVATE")] + key),
-        lambda: site.pem.unlink(),
-        lambda: (site.pem.unlink(), site.pem.mkdir()),
-        lambda: (site.pem.unlink(), os.mkfifo(site.pem)),
-        lambda: site.config.write_text(site.text + "no such line\n"),
-        lambda: site.config.write_text(site.text + 'ecdh-curve = "none-such"\n'),
-        lambda: site.config.write_text(site.text + "daemon = on\n"),
-        lambda: site.config.write_text(
-            site.text + f'frontend = "[127.0.0.1]:{site.origin.ready_port()}"\n'
-        ),
-    ]
-
-
-def mend(site: Site, number: int) -> None:
-    if site.pem.is_dir():
-        site.pem.rmdir()
-    elif site.pem.exists() and not site.pem.is_file():
-        site.pem.unlink()
-    new = site.pem.with_suffix(".new")
-    new.write_text(site.good[number % 2])
-    new.rename(site.pem)
-    site.config.write_text(site.text)
-
-
 def slope(values: list[float]) -> float:
     """Of the line through the values, for each step."""
     return statistics.linear_regression(range(len(values)), values).slope
-
-
-def memory_bytes(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("the kernel does not tell RssAnon")
 
 
 def storm(options: argparse.Namespace, scratch: Path) -> dict:
@@ -225,20 +171,20 @@ def storm_of(site: Site, options: argparse.Namespace, scratch: Path) -> dict:
 
 
 def reload_again_and_again(site: Site, count: int) -> dict:
-    broken = itertools.cycle(breakages(site))
+    broken = itertools.cycle(site.files.breakages(site.origin.ready_port()))
     refused = 0
     memory: list[float] = []
     descriptors: list[float] = []
     began = time.monotonic()
     for number in range(1, count + 1):
-        mend(site, number)
+        site.files.mend(number)
         if number % 10 == 0:
             next(broken)()
         done = site.reload()
         if done != (number % 10 != 0):
             sys.exit(f"reload {number} was {'done' if done else 'refused'}")
         refused += not done
-        memory.append(memory_bytes(site.pid))
+        memory.append(anonymous_bytes(site.pid))
         descriptors.append(len(os.listdir(f"/proc/{site.pid}/fd")))
     return {
         "reloads": count,
@@ -249,14 +195,6 @@ def reload_again_and_again(site: Site, count: int) -> dict:
         "memory_slope_bytes": slope(memory[count // 2 :]),
         "descriptors_slope": slope(descriptors[count // 2 :]),
     }
-
-
-def lives(client: ssl.SSLSocket) -> bool:
-    try:
-        ask(client)
-    except OSError:
-        return False
-    return True
 
 
 def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Path) -> dict:

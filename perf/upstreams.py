@@ -29,13 +29,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from cleat_perf import builds, results, serve
+from cleat_perf import builds, metrics, results, serve
 from cleat_perf.environment import describe, split_cores
 from cleat_perf.processes import Process, free_port
 from cleat_perf.results import TREE
@@ -262,12 +261,12 @@ class Behind:
 
     def handshakes(self) -> tuple[int, int]:
         """Handshakes so far, and the resumed ones of them."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}/metrics", timeout=10) as page:
-            lines = page.read().decode().splitlines()
-        found = [each for each in lines if each.startswith("cleat_handshakes_total{")]
-        count = {each: int(float(each.rsplit(" ", 1)[1])) for each in found}
-        resumed = sum(value for line, value in count.items() if 'resumption="resumed"' in line)
-        return sum(count.values()), resumed
+        name, found = "cleat_handshakes_total", metrics.scrape(self.admin)
+        resumed = sum(
+            found.value(name, **labels)
+            for labels in found.labels(name) if labels["resumption"] == "resumed"
+        )
+        return int(found.sum(name)), int(resumed)
 
 
 def must_serve_at(port: int, server: Process, name: str) -> None:

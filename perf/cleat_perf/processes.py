@@ -48,6 +48,14 @@ def pss_kib(pid: int) -> int:
     return total
 
 
+def anonymous_bytes(pid: int) -> int:
+    """Memory of a process that is no file's: its heap and its stacks, as far as they are in use."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("the kernel does not tell RssAnon")
+
+
 class Process:
     """A child on given cores; it and its descendants are what is accounted. Leave it with `with`,
     and it is ended."""

@@ -2,18 +2,19 @@
 
 import http.client
 import json
-import re
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 
 from deadlines import DEADLINE, eventually
-from program import Cleat, run
+from program import ROOT, Cleat, run
 from tls_client import TlsClient
 
-SAMPLE = re.compile(r'^([a-zA-Z_]+)(?:\{(.*)\})? (\S+)$')
-LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+# Last: perf/ has modules of the same names as this folder.
+sys.path.append(str(ROOT / "perf"))
+from cleat_perf.metrics import Metrics  # noqa: E402
 
 
 class Connection(http.client.HTTPConnection):
@@ -68,35 +69,10 @@ class Admin:
     def post(self, path: str, **headers: str) -> Answer:
         return self.ask("POST", path, **headers)
 
-    def metrics(self) -> "Metrics":
+    def metrics(self) -> Metrics:
         got = self.get("/metrics")
         assert got.status == 200
         return Metrics(got.text)
-
-
-class Metrics:
-    """Metrics are the samples of one scrape."""
-
-    def __init__(self, text: str) -> None:
-        self.samples: dict[tuple[str, frozenset], float] = {}
-        for line in text.splitlines():
-            if line.startswith("#"):
-                continue
-            found = SAMPLE.match(line)
-            assert found, line
-            labels = frozenset(LABEL.findall(found[2] or ""))
-            assert (found[1], labels) not in self.samples, line
-            self.samples[found[1], labels] = float(found[3])
-
-    def value(self, name: str, **labels: str) -> float:
-        """value is a sample's number; 0 where there is none."""
-        return self.samples.get((name, frozenset(labels.items())), 0.0)
-
-    def sum(self, name: str) -> float:
-        return sum(number for (each, _), number in self.samples.items() if each == name)
-
-    def labels(self, name: str) -> list[dict[str, str]]:
-        return [dict(labels) for each, labels in self.samples if each == name]
 
 
 def admin_of(server: Cleat, times: int = 1) -> Admin:
