@@ -5,18 +5,20 @@
     perf/soak/run.py --minutes 2 --out found.json
 
 cleat has two workers, an admin server and two servers behind it. A cycle takes some 15 seconds:
-calm, backend faults, reloads, a flood of full handshakes with RSA at three times the rate that cleat can
-serve, and rest. cleat-bench runs honest clients in every phase but the last: full and resumed
-handshakes, downloads and uploads. A hundred idle clients say something now and then.
+calm, backend faults, reloads, a flood of full handshakes with RSA at three times the rate that
+cleat can serve, and rest. cleat-bench runs honest clients in every phase but the last: full and
+resumed handshakes, downloads and uploads. A hundred idle clients say something now and then.
 
 A series has one value of each cycle, always of the same phase: memory, descriptors and sizes in
 /metrics at rest, and the 99th percentile of a quiet stream of requests in the calm phase. The first
 cycle warms cleat up, and does not count. Exit code 1 where a series grows: where the 95 % interval
-of its slope is above zero, and its growth over the run above its bound. Also 1 where an honest client
-fails without a reason that perf/soak/failures.py names. Exit code 2: the run could not be made.
+of its slope is above zero, and its growth over the run above its bound. Also 1 where an honest
+client fails without a reason that perf/soak/failures.py names. Exit code 2: the run could not be
+made.
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -70,6 +72,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict:
 
 def main() -> int:
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # After it has ended what it started.
     document = {"command": results.command(), "environment": describe(TREE)}
     with tempfile.TemporaryDirectory(prefix="soak-") as scratch:
         try:

@@ -1,6 +1,7 @@
 """cleat with two workers, and two upstream servers that can be killed, stopped and started."""
 
 import signal
+import socket
 import subprocess
 import time
 from contextlib import ExitStack
@@ -19,10 +20,15 @@ BOTH, KILLED, STOPPED = "both", "killed", "stopped"
 
 
 class Upstream:
-    """Upstream is a server behind cleat, always at the same port."""
+    """Upstream is a server behind cleat, always at the same port. A socket holds the port, so that
+    no client's connection gets it as its own while the server is killed."""
 
     def __init__(self, program: Path, log: Path) -> None:
-        self.log, self.port = log, free_port()
+        self.log = log
+        self.held = socket.socket()
+        self.held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self.held.bind(("127.0.0.1", 0))
+        self.port = self.held.getsockname()[1]
         self.command = [str(program), "--listen", f"127.0.0.1:{self.port}"]
         self.start()
 
@@ -43,6 +49,7 @@ class Upstream:
     def end(self) -> None:
         self.resume()
         self.process.stop()
+        self.held.close()
 
 
 class Site:
