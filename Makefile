@@ -4,11 +4,12 @@
 PRESET ?= release
 PORT   ?= 8443
 PREFIX ?= /usr/local
+MINUTES ?= 30
 BUILD   = build/$(PRESET)
 BENCH   = full-ecdsa-p256 full-rsa-2048 down-1m up-1m idle system-calls two-workers
 export PRESET PORT
 
-.PHONY: build run test check bench install deb clean help
+.PHONY: build run test check bench soak install deb clean help
 
 build:  ## build the programs and the library into build/release
 	@scripts/setup run
@@ -29,6 +30,10 @@ check:  ## what CI checks beside `make test`: house rules, figures, pages, consu
 bench: build  ## measure this build against its controls; docs/performance.md explains
 	@scripts/build $(PRESET)
 	@$(BUILD)/bin/cleat-bench compare --servers cleat,epoll,asio,nginx,hitch $(BENCH:%=--scenario %)
+
+soak: build  ## half an hour of mixed load, faults and floods: does anything grow? (make soak MINUTES=2)
+	@scripts/build $(PRESET) perf-origin
+	@perf/soak/run.py --minutes $(MINUTES) --binaries $(BUILD)/bin --out build/soak.json
 
 install: build  ## install into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)

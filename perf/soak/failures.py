@@ -12,6 +12,7 @@ WITH_SERVER: frozenset[Failure] = frozenset({
     ("request", "reset"),
     ("answer", "reset"),
     ("answer", "closed early"),
+    ("answer", "truncated"),
     ("answer", "answer cut off"),
 })
 # Above its capacity a server can serve late only. A client may give up, but nobody may cut it.

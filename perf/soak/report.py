@@ -89,6 +89,18 @@ def failed(cycles: list[Cycle], idlers: Idlers) -> list[str]:
     return said
 
 
+def progress(cycle: Cycle, samples: Samples) -> str:
+    """progress is a line about the last cycle."""
+    last = samples.rows[-1]
+    lost = sum(sum(each.failures.values()) for each in cycle.phases)
+    faults = cycle.faults + [said for each in cycle.phases for said in each.unexpected()]
+    p99 = "unknown" if cycle.p99_ms is None else f"{cycle.p99_ms:.1f} ms"
+    return "; ".join([
+        f"{samples.seconds():.0f} s: {last['memory'] / MIB:.2f} MiB",
+        f"{last['descriptors']:.0f} descriptors", f"p99 {p99}", f"{lost} clients failed", *faults,
+    ])  # fmt: skip
+
+
 def findings(cycles: list[Cycle], samples: Samples, idlers: Idlers, warm_up: int) -> dict:
     """findings are the document of a run; `faults` are what makes it fail."""
     trends = [judged(name, *series_of(name, cycles, samples, warm_up)) for name in SERIES]

@@ -33,7 +33,7 @@ from cleat_perf.serve import Unable  # noqa: E402
 from soak import loads  # noqa: E402
 from soak.cycle import Cycle  # noqa: E402
 from soak.idlers import Idlers  # noqa: E402
-from soak.report import findings, shown  # noqa: E402
+from soak.report import findings, progress, shown  # noqa: E402
 from soak.samples import Samples  # noqa: E402
 from soak.sites import Site  # noqa: E402
 from soak.trend import POINTS_MIN  # noqa: E402
@@ -65,6 +65,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict:
             while samples.seconds() < options.minutes * 60 or len(cycles) < WARM_UP + POINTS_MIN:
                 cycles.append(Cycle(site, idlers, samples, len(cycles), rates))
                 cycles[-1].run()
+                print(progress(cycles[-1], samples), file=sys.stderr)
         document = findings(cycles, samples, idlers, WARM_UP) | {"capacity": capacity}
         document["faults"] += site.end()
     return document

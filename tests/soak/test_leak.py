@@ -19,6 +19,7 @@ LEAK = r"""
 #include <unistd.h>
 
 static atomic_long last_ms;
+static void *volatile lost;
 
 int accept4(int fd, struct sockaddr *peer, socklen_t *size, int flags)
 {
@@ -27,10 +28,10 @@ int accept4(int fd, struct sockaddr *peer, socklen_t *size, int flags)
     long const now_ms = now.tv_sec * 1000 + now.tv_nsec / 1000000;
     long before = atomic_load(&last_ms);
     if (now_ms - before >= 100 && atomic_compare_exchange_strong(&last_ms, &before, now_ms)) {
-        dup(fd);
-        void *lost = malloc(65536);
+        dup(STDERR_FILENO);
+        lost = malloc(65536);
         if (lost)
-            memset(lost, 1, 65536);
+            memset((void *)lost, 1, 65536);
     }
     int (*accept)(int, struct sockaddr *, socklen_t *, int) = dlsym(RTLD_NEXT, "accept4");
     return accept(fd, peer, size, flags);

@@ -57,8 +57,8 @@ def test_a_leak_without_noise_is_found_in_a_short_run() -> None:
 
 
 def test_noise_does_not_grow() -> None:
-    """An interval of 95 % holds the true slope in 95 of 100 runs. Chance alone is above it in one of
-    forty, and not above a bound."""
+    """An interval of 95 % holds the true slope in 95 of 100 runs. Chance is above it in one of
+    forty, but not above a bound."""
     fits = [fit(CYCLES, noise(seed, 8, 2)) for seed in range(2000)]
     assert sum(each.growth_low <= 0 <= each.growth_high for each in fits) == pytest.approx(
         1900, abs=40
