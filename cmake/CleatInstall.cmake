@@ -1,6 +1,6 @@
 # What `cmake --install` lays down: the programs with their manual pages and completions, the
-# libraries with their public headers, and the files by which find_package(cleat) and pkg-config
-# find them.
+# libraries with their public headers and examples, and the files by which find_package(cleat) and
+# pkg-config find them.
 #
 # A TLS library that was built from source comes along in lib/cleat, so that an installed cleat is
 # complete, and its headers in a folder of include/cleat, where they stand in nobody's way: programs
@@ -76,3 +76,8 @@ configure_file("${CMAKE_CURRENT_LIST_DIR}/cleat.pc.in" "${PROJECT_BINARY_DIR}/cl
 install(FILES "${PROJECT_BINARY_DIR}/cleat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   COMPONENT licences)
+
+# The examples, with a project of their own.
+file(GLOB _examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.[ch]pp")
+install(FILES ${_examples} "${PROJECT_SOURCE_DIR}/examples/installed/CMakeLists.txt"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
