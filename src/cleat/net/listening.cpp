@@ -199,26 +199,27 @@ listening shared_by_all(unique_fd socket, std::string const& text, std::size_t w
     return opened;
 }
 
-// A process that has ended leaves its file behind.
-bool is_abandoned(address const& path) noexcept
-{
-    unique_fd const socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-    return socket && ::connect(socket.get(), path.data(), path.size) != 0 && errno == ECONNREFUSED;
-}
-
-unique_fd listen_on_path(
-    std::string const& path, std::string const& text, listen_options const& options)
+listening listen_on_path(
+    std::string const& path, std::string const& text, listen_options const& options,
+    std::size_t workers)
 {
     result<address> const place = unix_address(path);
     if (!place)
         fail(text, place.error());
     result<unique_fd> opened = listen_on(*place, options);
-    if (!opened && opened.error() == boost::system::errc::address_in_use && is_abandoned(*place) &&
-        ::unlink(path.c_str()) == 0)
+    if (!opened && opened.error() == boost::system::errc::address_in_use) {
+        if (error_code const ec = free_socket_path(path))
+            fail(text, ec);
         opened = listen_on(*place, options);
+    }
     if (!opened)
         fail(text, opened.error());
-    return std::move(*opened);
+    result<socket_file> file = socket_file::made_at(path);
+    if (!file)
+        fail(text, file.error());
+    listening made = shared_by_all(std::move(*opened), text, workers);
+    made.file = std::move(*file);
+    return made;
 }
 
 unique_fd take_over(
@@ -252,8 +253,7 @@ listening listen_on_all(std::string const& text, listen_options const& options, 
     constexpr std::string_view unix_socket = "unix:";
     constexpr std::string_view descriptor = "fd:";
     if (text.starts_with(unix_socket))
-        return shared_by_all(
-            listen_on_path(text.substr(unix_socket.size()), text, options), text, workers);
+        return listen_on_path(text.substr(unix_socket.size()), text, options, workers);
     if (text.starts_with(descriptor))
         return shared_by_all(
             take_over(text.substr(descriptor.size()), text, options), text, workers);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cleat/core/unique_fd.hpp>
+#include <cleat/net/socket_file.hpp>
 #include <cleat/net/socket_options.hpp>
 
 #include <cstddef>
@@ -27,6 +28,7 @@ struct listening
 {
     std::vector<address> addresses;              ///< All with the same port.
     std::vector<std::vector<unique_fd>> sockets; ///< For each worker, in the order of addresses.
+    socket_file file{};                          ///< Of a UNIX socket that was bound here.
 };
 
 /// refused_address is an address that could not be listened on, and why.

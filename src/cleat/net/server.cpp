@@ -8,6 +8,7 @@
 #include <cleat/net/listening.hpp>
 #include <cleat/net/server.hpp>
 #include <cleat/net/server_contexts.hpp>
+#include <cleat/net/socket_file.hpp>
 #include <cleat/net/worker_contexts.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -236,6 +237,7 @@ struct server::state
 {
     server_spec spec; // Without `tls`: the contexts have what they need.
     std::vector<listening_place> places;
+    std::vector<socket_file> files; // Of the UNIX sockets that are bound here.
     std::vector<std::unique_ptr<server_contexts>>
         contexts;                                   // By listener; null: it has the first's.
     std::vector<std::unique_ptr<service>> services; // By worker; each is used by its own only.
@@ -257,6 +259,7 @@ std::vector<std::vector<unique_fd>> server::state::listen(std::size_t workers)
         listening opened = listen_on_all(text, spec.socket, workers);
         for (address const& each : opened.addresses)
             places.push_back({each, listener});
+        files.push_back(std::move(opened.file));
         for (std::size_t i = 0; i < workers; ++i)
             std::ranges::move(opened.sockets[i], std::back_inserter(sockets[i]));
     }
@@ -283,6 +286,7 @@ std::vector<worker_contexts*> server::state::contexts_of(worker const& owner)
 
 void server::state::stop_accepting()
 {
+    files.clear(); // The sockets are still open: see socket_file.
     pool->broadcast([this](worker& each) { services[each.number()]->stop_accepting(); });
 }
 

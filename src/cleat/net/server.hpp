@@ -60,9 +60,10 @@ struct server_spec
     /// address of both families, or a name, for every address of it that this machine has. The port
     /// is a number; 0 is any that is free, the same for all addresses.
     ///
-    /// "unix:/run/site.sock" is a UNIX socket. A file of that name on which no process listens is
-    /// replaced; the file stays when the server has ended. "fd:3" is a descriptor that listens
-    /// already, such as one of systemd's (sd_listen_fds(3)): the server takes it over.
+    /// "unix:/run/site.sock" is a UNIX socket. The socket's file of a process that has ended is
+    /// replaced; any other file there is an error. When the server stops accepting it removes its
+    /// file, unless another process has replaced it. "fd:3" is a descriptor that listens already,
+    /// such as one of systemd's (sd_listen_fds(3)): the server takes it over, and leaves its file.
     std::string listen = "127.0.0.1:0";
     /// More places to listen. Connections of all of them have the same handler: facts::listener
     /// tells them apart.

@@ -13,6 +13,8 @@
 #include <boost/asio/write.hpp>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -150,6 +152,10 @@ TEST_CASE("a server listens on a UNIX socket, and replaces the file of one "
     temporary_folder const folder;
     std::string const path = folder.path() / "site.sock";
     for (int i = 0; i != 2; ++i) {
+        if (i == 1) {
+            asio::io_context io{1};
+            unix_protocol::acceptor const ends{io, {path}}; // Its file stays.
+        }
         server one{spec_on("unix:" + path), say_listener};
         CHECK(one.port() == 0);
         CHECK(to_string(one.local_address()) == "unix:" + path);
@@ -160,6 +166,50 @@ TEST_CASE("a server listens on a UNIX socket, and replaces the file of one "
     }
     CHECK_THROWS_AS(
         (server{spec_on("unix:" + std::string(200, 'x')), say_listener}), std::system_error);
+}
+
+TEST_CASE("the file of a UNIX socket ends with its server")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "site.sock";
+    {
+        server const one{spec_on("unix:" + path), say_listener};
+        CHECK(std::filesystem::is_socket(path));
+    }
+    CHECK(!std::filesystem::exists(path));
+
+    server one{spec_on("unix:" + path), say_listener};
+    one.drain(std::chrono::seconds{1});
+    CHECK(!std::filesystem::exists(path));
+
+    server_spec spec = spec_on("unix:" + path);
+    spec.listeners.push_back({.listen = "127.0.0.1"});
+    CHECK_THROWS_AS((server{spec, say_listener}), std::invalid_argument);
+    CHECK(!std::filesystem::exists(path));
+}
+
+TEST_CASE("a server leaves the file of another server's socket")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "site.sock";
+    server const old{spec_on("unix:" + path), say_listener};
+    std::filesystem::rename(path, path + ".old");
+    {
+        server const successor{spec_on("unix:" + path), say_listener};
+        std::filesystem::remove(path);
+        std::filesystem::rename(path + ".old", path);
+    }
+    CHECK(ask_path(path).text == "0");
+}
+
+TEST_CASE("a server replaces no file that is no socket")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "certificate.pem";
+    std::ofstream{path} << "a certificate";
+    CHECK_THROWS_AS((server{spec_on("unix:" + path), say_listener}), std::system_error);
+    CHECK(std::filesystem::is_regular_file(path));
+    CHECK(std::filesystem::file_size(path) == 13);
 }
 
 TEST_CASE("a server takes over a socket that listens already")
@@ -177,6 +227,15 @@ TEST_CASE("a server takes over a socket that listens already")
         (server{spec_on("fd:" + std::to_string(idle.native_handle())), say_listener}),
         std::invalid_argument);
     CHECK(idle.is_open());
+
+    temporary_folder const folder;
+    std::string const path = folder.path() / "site.sock";
+    unix_protocol::acceptor made_elsewhere{io, {path}};
+    {
+        server const other{spec_on("fd:" + std::to_string(made_elsewhere.release())), say_listener};
+        CHECK(ask_path(path).text == "0");
+    }
+    CHECK(std::filesystem::is_socket(path)); // Its maker's.
 }
 
 TEST_CASE("a server serves connections that were accepted elsewhere")
