@@ -2,14 +2,11 @@
 
 #include "core/failure.hpp"
 #include "options.hpp"
-#include "selection.hpp"
 #include "store/file.hpp"
-#include "sync/history.hpp"
+#include "synchronise.hpp"
 #include "table.hpp"
 
 #include <iostream>
-
-#include <unistd.h>
 
 namespace statsync {
 namespace {
@@ -99,86 +96,6 @@ int show(registry const& all, options const& parsed)
     return exit_done;
 }
 
-selection selected_for(registry const& all, options const& parsed)
-{
-    selection selected = select(all, parsed);
-    if (selected.providers.size() < 2) {
-        throw failure(
-            problem::settings,
-            "two providers are needed; `statsync detect` finds players, `statsync add` adds one");
-    }
-    return selected;
-}
-
-int diff(registry const& all, options const& parsed)
-{
-    selection const selected = selected_for(all, parsed);
-    plan const made = make_plan(selected.providers, plan_options_of(parsed, selected));
-    print_matches(std::cout, made.matches, selected.providers, parsed.rows_max);
-    return selected.is_complete ? exit_done : exit_failed;
-}
-
-bool is_agreed(options const& parsed)
-{
-    if (parsed.is_confirmed) {
-        return true;
-    }
-    if (::isatty(STDIN_FILENO) == 0) {
-        std::cout << "nothing is written: this is no terminal to ask at; --yes writes\n";
-        return false;
-    }
-    std::cout << "Write this? [y/N] " << std::flush;
-    std::string answer;
-    std::getline(std::cin, answer);
-    return answer == "y" || answer == "yes";
-}
-
-void say(std::string const& sentence)
-{
-    std::cout << printable(sentence) << std::endl; // Flushed: a step may take long.
-}
-
-int report(std::vector<outcome> const& outcomes, std::string const& verb)
-{
-    std::size_t failed = 0;
-    for (outcome const& one : outcomes) {
-        if (one.error.empty()) {
-            std::cout << printable(one.provider) << ": " << counted(one.track_count, "track") << ' '
-                      << verb << '\n';
-        } else {
-            std::cout << printable(one.provider) << ": " << printable(one.error) << '\n';
-            ++failed;
-        }
-    }
-    return failed == 0 ? exit_done : failed < outcomes.size() ? exit_partly : exit_failed;
-}
-
-fs::path state_folder()
-{
-    return expanded("$XDG_STATE_HOME/statsync/runs");
-}
-
-int synchronise(registry const& all, options const& parsed)
-{
-    selection const selected = selected_for(all, parsed);
-    plan const made = make_plan(selected.providers, plan_options_of(parsed, selected));
-    print_plan(std::cout, made, selected.providers, parsed.rows_max);
-    int const conflicts = made.unsettled_count() > 0 ? exit_conflicts : exit_done;
-    int const incomplete = selected.is_complete ? exit_done : exit_failed;
-    if (!parsed.is_dry_run && made.updated_count() > 0) {
-        if (!is_agreed(parsed)) {
-            return exit_failed;
-        }
-        std::vector<outcome> const outcomes =
-            history(state_folder())
-                .write(selected.providers, changes_of(made, selected.providers), say);
-        if (int const code = report(outcomes, "written"); code != exit_done) {
-            return code;
-        }
-    }
-    return incomplete != exit_done ? incomplete : conflicts;
-}
-
 int run(options const& parsed)
 {
     if (parsed.command == "types") {
@@ -199,7 +116,9 @@ int run(options const& parsed)
         return exit_done;
     }
     if (parsed.command == "forget") {
-        all.forget(parsed.subject);
+        std::string const id = all.find(parsed.subject).id;
+        all.forget(id);
+        history(state_folder()).baselines().forget(id);
         return exit_done;
     }
     if (parsed.command == "show") {
@@ -211,7 +130,7 @@ int run(options const& parsed)
     if (parsed.command == "sync") {
         return synchronise(all, parsed);
     }
-    return report(history(state_folder()).undo(all, say), "taken back");
+    return undo(all);
 }
 
 int code_of(problem kind)

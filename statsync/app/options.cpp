@@ -69,6 +69,15 @@ void add_merging(CLI::App& command, options& parsed)
         ->check(CLI::IsMember({"leave", "highest", "lowest"}));
     command.add_option("--labels", parsed.labels, "labels in conflict: leave, unite")
         ->check(CLI::IsMember({"leave", "unite"}));
+    command
+        .add_option(
+            "--conflicts", parsed.conflicts,
+            "conflicts that nothing settles: skip, ask, or fail and write nothing")
+        ->check(CLI::IsMember({"skip", "ask", "fail"}));
+    command.add_flag(
+        "--baseline", parsed.uses_baseline,
+        "compare with the last run: plays since then add up, and a rating or label that changed in"
+        " one player wins");
     command.add_flag(
         "--exact-ratings", parsed.exact_ratings, "3.5 stars and 4 are a conflict for whole stars");
     command.add_flag(

@@ -30,6 +30,8 @@ struct options
     text_form form = text_form::lower;
     std::string ratings = "leave";
     std::string labels = "leave";
+    std::string conflicts = "skip";
+    bool uses_baseline = false;
     bool exact_ratings = false;
     bool unrated_yields = false;
     bool is_dry_run = false;

@@ -53,15 +53,13 @@ void print_group(
     std::ostream& out, track_group const& group, merged_track const& merged,
     provider_list const& providers)
 {
-    std::vector<track> const& first = providers[group[0].provider]->tracks();
-    out << title_of(first[group[0].track].identity) << '\n';
+    out << statsync::title_of(group, providers) << '\n';
     for (std::size_t place = 0; place < group.size(); ++place) {
         provider& player = *providers[group[place].provider];
         statistics const& before = player.tracks()[group[place].track].statistics;
         for (field one : list(merged.updates[place] | merged.unsettled)) {
             bool const is_update = merged.updates[place].has(one);
-            out << (is_update ? "    " : "  ! ") << padded(printable(player.name()), 16) << ' '
-                << padded(std::string(name_of(one)), 10) << ' ' << printable(text_of(before, one));
+            out << (is_update ? "    " : "  ! ") << value_line(player.name(), before, one);
             if (is_update) {
                 out << " → " << printable(text_of(merged.after[place], one));
             } else {
@@ -104,6 +102,17 @@ void print_members(
 }
 
 } // namespace
+
+std::string title_of(track_group const& group, provider_list const& providers)
+{
+    return title_of(providers[group[0].provider]->tracks()[group[0].track].identity);
+}
+
+std::string value_line(std::string const& player, statistics const& values, field one)
+{
+    return padded(printable(player), 16) + ' ' + padded(std::string(name_of(one)), 10) + ' ' +
+           printable(text_of(values, one));
+}
 
 std::string counted(std::size_t count, std::string const& noun)
 {

@@ -5,6 +5,7 @@
 #include "sync/plan.hpp"
 
 #include <ostream>
+#include <string>
 
 namespace statsync {
 
@@ -20,6 +21,12 @@ void print_matches(
 
 /// print_track prints a track and its statistics in one line.
 void print_track(std::ostream& out, track const& one);
+
+/// title_of: artist, title and album of a matched track.
+std::string title_of(track_group const& group, provider_list const& providers);
+
+/// value_line: a player's name and its value of a statistic, in columns.
+std::string value_line(std::string const& player, statistics const& values, field one);
 
 /// counted: "1 track", "2 tracks".
 std::string counted(std::size_t count, std::string const& noun);

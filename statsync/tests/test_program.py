@@ -322,6 +322,119 @@ def test_runs_are_kept_for_undo_and_old_ones_go(user: User) -> None:
     assert json.loads((runs[-1] / "run.json").read_text())["is_undone"] is False
 
 
+ONE_SONG = "WHERE title = 'Song number 1' AND NOT unavailable AND album > ''"
+
+
+def plays_of(file: Path) -> int:
+    return rows_of(file, f"SELECT playcount FROM songs {ONE_SONG}")[0][0]
+
+
+def test_with_a_baseline_plays_add_up_and_changes_win(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    sync = ("sync", "--yes", "--baseline", "--ratings", "highest")
+    user.done(*sync)
+    plays = plays_of(one)
+    execute(one, f"UPDATE songs SET playcount = playcount + 2, rating = 0.1 {ONE_SONG}")
+    execute(other, f"UPDATE songs SET playcount = playcount + 1 {ONE_SONG}")
+    user.done(*sync)
+    assert plays_of(one) == plays_of(other) == plays + 3
+    assert rows_of(other, f"SELECT rating FROM songs {ONE_SONG}") == [(0.1,)]
+    assert "0 tracks to write" in user.done(*sync)
+
+
+def test_a_run_without_the_baseline_keeps_it_up_to_date(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
+    plays = plays_of(one)
+    execute(one, f"UPDATE songs SET playcount = playcount + 2 {ONE_SONG}")
+    user.done("sync", "--yes")
+    assert "0 tracks to write" in user.done("sync", "--yes", "--baseline")
+    assert plays_of(other) == plays + 2
+
+
+def test_undo_takes_the_baseline_back(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
+    plays = plays_of(one)
+    execute(one, f"UPDATE songs SET playcount = playcount + 2 {ONE_SONG}")
+    execute(other, f"UPDATE songs SET playcount = playcount + 1 {ONE_SONG}")
+    user.done("sync", "--yes", "--baseline")
+    user.done("undo")
+    assert (plays_of(one), plays_of(other)) == (plays + 2, plays + 1)
+    user.done("sync", "--yes", "--baseline")
+    assert plays_of(one) == plays_of(other) == plays + 3
+
+
+def test_after_a_crash_plays_are_not_counted_twice(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
+    plays = plays_of(one)
+    execute(one, f"UPDATE songs SET playcount = playcount + 2 {ONE_SONG}")
+    execute(other, f"UPDATE songs SET playcount = playcount + 1 {ONE_SONG}")
+    more = {
+        "LD_PRELOAD": str(BIN / "../interrupt.so"),
+        "INTERRUPT_BELOW": str(other),
+        "INTERRUPT_AT": "1",
+    }
+    assert user.run("sync", "--yes", "--baseline", **more).returncode == -9
+    assert (plays_of(one), plays_of(other)) == (plays + 3, plays + 1)
+    user.done("sync", "--yes", "--baseline")
+    assert plays_of(one) == plays_of(other) == plays + 3
+
+
+def test_a_provider_that_is_forgotten_leaves_no_baseline(user: User) -> None:
+    user.database("clementine", 1)
+    user.database("strawberry", 2)
+    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
+    folder = user.home / ".local/state/statsync/baselines"
+    assert len(list(folder.iterdir())) == 2
+    user.done("forget", "strawberry-2")
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_where_conflicts_fail_nothing_is_written(user: User) -> None:
+    file = user.database("clementine", 1)
+    user.database("strawberry", 2)
+    before = file.read_bytes()
+    assert "--conflicts fail" in user.done("sync", "--yes", "--conflicts", "fail", code=3)
+    assert file.read_bytes() == before
+    assert not (user.home / ".local/state").exists()
+    user.done("sync", "--yes", "--conflicts", "fail", "--ratings", "highest")
+    assert file.read_bytes() != before
+
+
+def at_terminal(user: User, answers: dict[str, str], *words: str) -> tuple[int, str]:
+    """at_terminal answers the first question that ends with a key, and then each of the others."""
+    master, terminal = os.openpty()
+    environment = {"HOME": str(user.home)}
+    process = subprocess.Popen(
+        [str(BIN / "statsync"), *words], env=environment, stdin=terminal, stdout=terminal
+    )
+    os.close(terminal)
+    text = ""
+    with contextlib.suppress(OSError):  # The terminal has no other end any more.
+        while data := os.read(master, 65536):
+            text += data.decode()
+            for question, answer in answers.items():
+                if text.endswith(question):
+                    os.write(master, answer.encode() + b"\n")
+    os.close(master)
+    return process.wait(), text
+
+
+def test_conflicts_are_asked_about_at_a_terminal(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    rows = "SELECT title, rating FROM songs WHERE NOT unavailable AND album > '' ORDER BY title"
+    expected = rows_of(other, rows)
+    assert user.run("sync", "--yes", "--conflicts", "ask").returncode == 2
+    ask = ("sync", "--conflicts", "ask", "--fields", "rating")
+    code, text = at_terminal(user, {"too: ": "q", "[y/N] ": "y"}, *ask)
+    assert code == 3 and "0 tracks to write" in text, text
+    code, text = at_terminal(user, {"too: ": "2", "[y/N] ": "y"}, *ask)
+    assert code == 0 and "written" in text, text
+    assert rows_of(one, rows) == expected
+
+
 MEMORY_MAX_KB = 300 * 1024
 
 

@@ -31,9 +31,33 @@ participant const* preferred(participants_view participants, merge_options const
     return nullptr;
 }
 
-void merge_dates_and_plays(participants_view participants, statistics& values)
+/// merge_plays: plays since the last run add up. A count that no run has seen may contain the same
+/// plays as another one, so that the higher one is right.
+std::int64_t merge_plays(participants_view participants)
 {
+    std::int64_t highest = 0;
+    std::int64_t added = 0;
+    for (participant const& one : participants) {
+        std::int64_t const plays = one.values.play_count;
+        if (one.last_run.known.has(field::play_count)) {
+            std::int64_t const own = one.last_run.own.play_count;
+            highest = std::max({highest, one.last_run.agreed.play_count, own});
+            added += std::max<std::int64_t>(plays - own, 0);
+        }
+    }
+    std::int64_t count = highest + added;
     std::int64_t recent = 0;
+    for (participant const& one : participants) {
+        if (!one.last_run.known.has(field::play_count)) {
+            count = std::max(count, one.values.play_count - one.recent_plays);
+            recent += one.recent_plays;
+        }
+    }
+    return count + recent;
+}
+
+void merge_dates(participants_view participants, statistics& values)
+{
     for (participant const& one : participants) {
         time_stamp const first = one.values.first_played;
         if (first && (!values.first_played || *first < *values.first_played)) {
@@ -43,21 +67,27 @@ void merge_dates_and_plays(participants_view participants, statistics& values)
         if (last && (!values.last_played || *last > *values.last_played)) {
             values.last_played = last;
         }
-        values.play_count = std::max(values.play_count, one.values.play_count - one.recent_plays);
-        recent += one.recent_plays;
     }
-    values.play_count += recent;
+}
+
+/// same_run: whether these participants know a field from an earlier run, and agreed on it.
+bool same_run(std::vector<participant const*> const& voters, field one)
+{
+    return std::ranges::all_of(voters, [&](participant const* voter) {
+        fields const differing =
+            differences(voter->last_run.agreed, voters.front()->last_run.agreed);
+        return voter->last_run.known.has(one) && !differing.has(one);
+    });
 }
 
 /// rating_voters: participants whose rating counts, those with half stars before those without.
-std::vector<participant const*> rating_voters(
-    participants_view participants, merge_options const& options)
+std::vector<participant const*> rating_voters(participants_view participants, bool unrated_yields)
 {
     bool const any_rated =
         std::ranges::any_of(participants, [](participant const& p) { return p.values.rating > 0; });
     std::vector<participant const*> voters;
     for (participant const& one : participants) {
-        bool const yields = options.unrated_yields && any_rated;
+        bool const yields = unrated_yields && any_rated;
         if (one.values.rating > 0 || (one.writable.has(field::rating) && !yields)) {
             voters.push_back(&one);
         }
@@ -88,6 +118,22 @@ std::optional<int> agreed_rating(
         }
     }
     return std::nullopt;
+}
+
+/// newer_rating: the rating to which it was changed since the last run, or the last run's. Nothing
+/// if there is no last run, or two changes that differ.
+std::optional<int> newer_rating(participants_view participants, merge_options const& options)
+{
+    // A removed rating is a change like another one: an unrated track does not yield here.
+    std::vector<participant const*> voters = rating_voters(participants, false);
+    if (voters.empty() || !same_run(voters, field::rating)) {
+        return std::nullopt;
+    }
+    int const last = voters.front()->last_run.agreed.rating;
+    std::erase_if(voters, [](participant const* voter) {
+        return voter->values.rating == voter->last_run.own.rating;
+    });
+    return voters.empty() ? last : agreed_rating(voters, options);
 }
 
 /// finest_rating: the rating of a voter with half stars that this voter rounded up, or else its
@@ -141,8 +187,12 @@ void merge_ratings(
     participants_view participants, merge_options const& options, choice const& settled,
     merged_track& merged)
 {
-    std::vector<participant const*> const voters = rating_voters(participants, options);
-    std::optional<int> rating = agreed_rating(voters, options);
+    std::vector<participant const*> const voters =
+        rating_voters(participants, options.unrated_yields);
+    std::optional<int> rating = newer_rating(participants, options);
+    if (!rating) {
+        rating = agreed_rating(voters, options);
+    }
     if (!rating) {
         merged.in_conflict |= field::rating;
     }
@@ -179,12 +229,38 @@ std::optional<label_set> agreed_labels(
     return agreed.value_or(label_set{});
 }
 
+/// newer_labels: the labels of the last run with what was added and removed since. Nothing if there
+/// is no last run.
+std::optional<label_set> newer_labels(participants_view participants, label_set const& excluded)
+{
+    std::vector<participant const*> voters;
+    for (participant const& one : participants) {
+        if (!without(one.values.labels, excluded).empty() || one.writable.has(field::labels)) {
+            voters.push_back(&one);
+        }
+    }
+    if (voters.empty() || !same_run(voters, field::labels)) {
+        return std::nullopt;
+    }
+    label_set labels = without(voters.front()->last_run.agreed.labels, excluded);
+    for (participant const* voter : voters) {
+        labels = without(labels, without(voter->last_run.own.labels, voter->values.labels));
+    }
+    for (participant const* voter : voters) {
+        labels.merge(without(without(voter->values.labels, voter->last_run.own.labels), excluded));
+    }
+    return labels;
+}
+
 void merge_labels(
     participants_view participants, merge_options const& options, choice const& settled,
     merged_track& merged)
 {
     label_set all;
     std::optional<label_set> labels = agreed_labels(participants, options.excluded_labels, all);
+    if (std::optional<label_set> newer = newer_labels(participants, options.excluded_labels)) {
+        labels = std::move(newer);
+    }
     if (!labels) {
         merged.in_conflict |= field::labels;
     }
@@ -259,7 +335,8 @@ merged_track merge(
     std::span<participant const> participants, merge_options const& options, choice const& settled)
 {
     merged_track merged;
-    merge_dates_and_plays(participants, merged.values);
+    merge_dates(participants, merged.values);
+    merged.values.play_count = merge_plays(participants);
     if (options.synced.has(field::rating)) {
         merge_ratings(participants, options, settled, merged);
     }
@@ -268,6 +345,17 @@ merged_track merge(
     }
     plan_updates(participants, options, merged);
     return merged;
+}
+
+remembered remember(
+    remembered before, merged_track const& merged, std::size_t place, merge_options const& options)
+{
+    fields const settled = (options.synced & remembered_fields) - merged.unsettled;
+    before.known |= settled;
+    assign(before.own, merged.after[place], settled);
+    assign(before.agreed, merged.values, settled);
+    before.own.labels = without(before.own.labels, options.excluded_labels);
+    return before;
 }
 
 } // namespace statsync

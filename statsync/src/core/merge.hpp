@@ -11,6 +11,20 @@
 
 namespace statsync {
 
+/// remembered: what a run left behind of one track in one provider. Without the state of an earlier
+/// run no field is known.
+struct remembered
+{
+    fields known;
+    statistics own;    ///< The provider's own values after the run.
+    statistics agreed; ///< The values for all providers. Some cannot store them.
+
+    friend bool operator==(remembered const&, remembered const&) = default;
+};
+
+/// remembered_fields: those in which a merge can use the state of an earlier run.
+inline constexpr fields remembered_fields{field::rating, field::play_count, field::labels};
+
 /// participant: one provider's part in a group of tracks that are the same.
 struct participant
 {
@@ -19,6 +33,7 @@ struct participant
     int rating_step = 1; ///< 2 for a player with whole stars: an odd rating is rounded up.
     statistics values;
     std::int64_t recent_plays = 0;
+    remembered last_run = {};
 };
 
 /// rating_after: the rating that a provider has after this one was written.
@@ -75,8 +90,17 @@ struct merged_track
 
 /// merge never lowers a play count, never moves the first play to later or the last to earlier, and
 /// updates only fields that are synced, writable, and different from what is there.
+///
+/// Where all participants remember the same last run, a rating that changed in one of them wins,
+/// also if it was removed; labels that were added or removed in one are added or removed in all.
+/// Plays since the last run add up.
 merged_track merge(
     std::span<participant const> participants, merge_options const& options,
     choice const& settled = {});
+
+/// remember: what a participant remembers after this merge was written. Fields that were not
+/// synced, or are unsettled, stay as they were remembered. Excluded labels are not remembered.
+remembered remember(
+    remembered before, merged_track const& merged, std::size_t place, merge_options const& options);
 
 } // namespace statsync

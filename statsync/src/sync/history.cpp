@@ -1,10 +1,12 @@
 #include "core/failure.hpp"
 #include "store/file.hpp"
 #include "sync/history.hpp"
+#include "sync/statistics_json.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <unordered_map>
 
@@ -13,57 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-json json_of(time_stamp date)
-{
-    return date ? json(*date) : json();
-}
-
-/// json_of: the given fields only; a run may have 100,000 changes.
-json json_of(statistics const& values, fields some)
-{
-    json made = json::object();
-    for (field one : list(some)) {
-        json& value = made[std::string(name_of(one))];
-        switch (one) {
-        case field::rating:
-            value = values.rating;
-            break;
-        case field::first_played:
-            value = json_of(values.first_played);
-            break;
-        case field::last_played:
-            value = json_of(values.last_played);
-            break;
-        case field::play_count:
-            value = values.play_count;
-            break;
-        default:
-            value = values.labels;
-        }
-    }
-    return made;
-}
-
-time_stamp date_from(json const& value)
-{
-    return value.is_null() ? time_stamp() : time_stamp(value.get<std::int64_t>());
-}
-
-statistics statistics_from(json const& values)
-{
-    json const unset;
-    auto const value = [&](char const* name) -> json const& {
-        return values.contains(name) ? values.at(name) : unset;
-    };
-    statistics read;
-    read.rating = values.value("rating", 0);
-    read.first_played = date_from(value("firstplay"));
-    read.last_played = date_from(value("lastplay"));
-    read.play_count = values.value("playcount", std::int64_t{0});
-    read.labels = values.value("label", label_set{});
-    return read;
-}
 
 json json_of(change const& one)
 {
@@ -75,15 +26,10 @@ json json_of(change const& one)
 
 change change_from(json const& entry)
 {
-    change read{entry.at("key"), {}, {}, {}};
-    for (auto const& [name, value] : entry.at("after").items()) {
-        if (std::optional<field> const one = field_named(name)) {
-            read.changed |= *one;
-        }
-    }
-    read.before = statistics_from(entry.at("before"));
-    read.after = statistics_from(entry.at("after"));
-    return read;
+    json const& after = entry.at("after");
+    return {
+        entry.at("key"), fields_of(after), statistics_from(entry.at("before")),
+        statistics_from(after)};
 }
 
 /// states_of: the states of a provider's files, by which a later change is noticed.
@@ -173,11 +119,40 @@ std::size_t undo_provider(provider& player, fs::path const& run, json const& ent
     return back.size();
 }
 
+/// back_up makes the backups of a run, and returns its record.
+json back_up(
+    fs::path const& run, provider_list const& providers,
+    std::vector<std::vector<change>> const& changes, progress const& report)
+{
+    json record{{"is_undone", false}, {"providers", json::array()}};
+    for (std::size_t i = 0; i < providers.size(); ++i) {
+        if (changes[i].empty()) {
+            continue;
+        }
+        report("backing up " + providers[i]->name());
+        providers[i]->back_up(run / providers[i]->id());
+        store_changes(run / (providers[i]->id() + ".changes"), changes[i]);
+        record["providers"].push_back({{"id", providers[i]->id()}});
+    }
+    return record;
+}
+
+outcome write_provider(provider& player, std::vector<change> const& changes, progress const& report)
+{
+    report("writing " + std::to_string(changes.size()) + " tracks to " + player.name());
+    try {
+        player.write(changes);
+        return {player.name(), changes.size(), ""};
+    } catch (std::exception const& error) {
+        return {player.name(), 0, error.what()};
+    }
+}
+
 } // namespace
 
 std::vector<outcome> history::write(
     provider_list const& providers, std::vector<std::vector<change>> const& changes,
-    progress const& report)
+    std::span<baseline const> remembered_after, progress const& report)
 {
     std::vector<std::size_t> written;
     for (std::size_t i = 0; i < providers.size(); ++i) {
@@ -186,35 +161,35 @@ std::vector<outcome> history::write(
             written.push_back(i);
         }
     }
-    if (written.empty()) {
-        return {};
-    }
-    fs::path const run = new_run();
-    json record{{"is_undone", false}, {"providers", json::array()}};
-    for (std::size_t i : written) {
-        report("backing up " + providers[i]->name());
-        providers[i]->back_up(run / providers[i]->id());
-        store_changes(run / (providers[i]->id() + ".changes"), changes[i]);
-        record["providers"].push_back({{"id", providers[i]->id()}});
-    }
-    store(run, record);
-
+    std::set<std::size_t> failed;
     std::vector<outcome> outcomes;
-    for (std::size_t place = 0; place < written.size(); ++place) {
-        provider& player = *providers[written[place]];
-        std::size_t const count = changes[written[place]].size();
-        report("writing " + std::to_string(count) + " tracks to " + player.name());
-        outcomes.push_back({player.name(), count, ""});
-        try {
-            player.write(changes[written[place]]);
-            record["providers"][place]["states"] = states_of(player);
-        } catch (std::exception const& error) {
-            outcomes.back().track_count = 0;
-            outcomes.back().error = error.what();
+    if (!written.empty()) {
+        fs::path const run = new_run();
+        json record = back_up(run, providers, changes, report);
+        for (std::unique_ptr<provider> const& player : providers) {
+            baselines_.keep(player->id(), run);
+            record["baselines"].push_back(player->id());
+        }
+        store(run, record);
+        // Before the first write: of a run that ends in the middle, no file says what it has done.
+        std::ranges::for_each(providers, [&](auto const& one) { baselines_.forget(one->id()); });
+        for (std::size_t place = 0; place < written.size(); ++place) {
+            provider& player = *providers[written[place]];
+            outcomes.push_back(write_provider(player, changes[written[place]], report));
+            if (outcomes.back().error.empty()) {
+                record["providers"][place]["states"] = states_of(player);
+            } else {
+                failed.insert(written[place]);
+            }
+        }
+        store(run, record);
+        forget_old_runs();
+    }
+    for (std::size_t i = 0; i < remembered_after.size(); ++i) {
+        if (!failed.contains(i)) {
+            baselines_.store(providers[i]->id(), remembered_after[i]);
         }
     }
-    store(run, record);
-    forget_old_runs();
     return outcomes;
 }
 
@@ -226,8 +201,11 @@ std::vector<outcome> history::undo(registry const& configured, progress const& r
         if (record.at("is_undone").get<bool>()) {
             continue;
         }
+        std::vector<std::string> const remembering =
+            record.value("baselines", std::vector<std::string>{});
+        std::ranges::for_each(remembering, [&](auto const& id) { baselines_.forget(id); });
         std::vector<outcome> outcomes;
-        bool is_complete = true;
+        std::set<std::string> failed;
         for (json const& entry : record.at("providers")) {
             std::string const id = entry.at("id");
             outcomes.push_back({id, 0, ""});
@@ -238,10 +216,16 @@ std::vector<outcome> history::undo(registry const& configured, progress const& r
                 outcomes.back().track_count = undo_provider(*player, *run, entry);
             } catch (std::exception const& error) {
                 outcomes.back().error = error.what();
-                is_complete = false;
+                failed.insert(id);
             }
         }
-        record["is_undone"] = is_complete;
+        for (std::string const& id : remembering) {
+            bool const is_there = std::ranges::count(configured.instances(), id, &instance::id) > 0;
+            if (is_there && !failed.contains(id)) {
+                baselines_.restore(id, *run);
+            }
+        }
+        record["is_undone"] = failed.empty();
         store(*run, record);
         return outcomes;
     }

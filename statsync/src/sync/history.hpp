@@ -24,20 +24,26 @@ struct outcome
 using progress = std::function<void(std::string const&)>;
 
 /// history: each run has a folder with the values before and after, and with a backup of each
-/// database. The newest run_count_max runs are kept.
+/// database. The newest run_count_max runs are kept. Beside the runs are the baselines.
 class history
 {
 public:
     static constexpr std::size_t run_count_max = 5;
 
-    explicit history(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    explicit history(std::filesystem::path const& folder)
+        : folder_(folder / "runs"), baselines_(folder / "baselines")
+    {
+    }
+
+    baseline_folder const& baselines() const { return baselines_; }
 
     /// write applies the changes, a list for each provider. It checks all players, then backs all
     /// databases up, then writes. Throws a failure before the first write; after that an error ends
-    /// the work on one provider.
+    /// the work on one provider. Then it stores what the providers remember, unless that is empty.
+    /// A provider whose write failed, and all of a run that was interrupted, remember nothing.
     std::vector<outcome> write(
         provider_list const& providers, std::vector<std::vector<change>> const& changes,
-        progress const& report);
+        std::span<baseline const> remembered_after, progress const& report);
 
     /// undo takes the newest run back that is not undone. A database that has not changed since is
     /// restored from its backup; in another one each value that is still as it was written goes
@@ -50,6 +56,7 @@ private:
     void forget_old_runs() const;
 
     std::filesystem::path folder_;
+    baseline_folder baselines_;
 };
 
 } // namespace statsync

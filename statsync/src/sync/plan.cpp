@@ -25,6 +25,9 @@ merged_track merge_group(
         participants.push_back(
             {one.provider, writable_of(providers, one.provider, options),
              providers[one.provider]->can().rating_step, found.statistics, found.recent_plays});
+        if (!options.baselines.empty()) {
+            participants.back().last_run = options.baselines[one.provider].find(found.identity);
+        }
     }
     return merge(participants, options.merging, settled);
 }
@@ -68,6 +71,21 @@ void merge_again(
         choice const settled = found == choices.end() ? choice{} : found->second;
         made.merged.push_back(merge_group(made.matches.groups[i], providers, options, settled));
     }
+}
+
+std::vector<baseline> remember_run(
+    plan const& made, provider_list const& providers, merge_options const& options,
+    std::vector<baseline> before)
+{
+    for (std::size_t i = 0; i < made.matches.groups.size(); ++i) {
+        track_group const& group = made.matches.groups[i];
+        for (std::size_t place = 0; place < group.size(); ++place) {
+            baseline& state = before[group[place].provider];
+            identity const& name = track_at(providers, group[place]).identity;
+            state.set(name, remember(state.find(name), made.merged[i], place, options));
+        }
+    }
+    return before;
 }
 
 std::vector<std::vector<change>> changes_of(plan const& made, provider_list const& providers)

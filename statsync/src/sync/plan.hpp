@@ -5,10 +5,12 @@
 #include "core/match.hpp"
 #include "core/merge.hpp"
 #include "provider/provider.hpp"
+#include "sync/baseline.hpp"
 
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace statsync {
@@ -21,6 +23,8 @@ struct plan_options
     match_options matching;
     merge_options merging;
     std::set<std::size_t> read_only; ///< Providers that are read and not written.
+    /// A baseline for each provider; without them each run stands for itself.
+    std::span<baseline const> baselines = {};
 };
 
 /// choice_map: choices of a user, by the index of the group.
@@ -43,6 +47,11 @@ plan make_plan(
 void merge_again(
     plan& made, provider_list const& providers, plan_options const& options,
     choice_map const& choices);
+
+/// remember_run: what each provider remembers when the plan has been carried out.
+std::vector<baseline> remember_run(
+    plan const& made, provider_list const& providers, merge_options const& options,
+    std::vector<baseline> before);
 
 /// changes_of: what is to be written, for each provider.
 std::vector<std::vector<change>> changes_of(plan const& made, provider_list const& providers);
