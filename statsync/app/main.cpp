@@ -2,7 +2,7 @@
 
 #include "core/failure.hpp"
 #include "options.hpp"
-#include "store/file.hpp"
+#include "synchronisation.hpp"
 #include "synchronise.hpp"
 #include "table.hpp"
 
@@ -129,6 +129,9 @@ int run(options const& parsed)
     }
     if (parsed.command == "sync") {
         return synchronise(all, parsed);
+    }
+    if (parsed.command == "review") {
+        return review(all, parsed);
     }
     return undo(all);
 }

@@ -48,6 +48,10 @@ void add_matching(CLI::App& command, options& parsed)
     add_field_list(
         command, "--ignore", parsed.ignored, identity_fields - mandatory_fields,
         "fields that are not compared");
+}
+
+void add_rows(CLI::App& command, options& parsed)
+{
     command.add_option("--rows", parsed.rows_max, "how many tracks to show (50)");
 }
 
@@ -69,11 +73,6 @@ void add_merging(CLI::App& command, options& parsed)
         ->check(CLI::IsMember({"leave", "highest", "lowest"}));
     command.add_option("--labels", parsed.labels, "labels in conflict: leave, unite")
         ->check(CLI::IsMember({"leave", "unite"}));
-    command
-        .add_option(
-            "--conflicts", parsed.conflicts,
-            "conflicts that nothing settles: skip, ask, or fail and write nothing")
-        ->check(CLI::IsMember({"skip", "ask", "fail"}));
     command.add_flag(
         "--baseline", parsed.uses_baseline,
         "compare with the last run: plays since then add up, and a rating or label that changed in"
@@ -110,14 +109,24 @@ void add_work(CLI::App& program, options& parsed)
     show->add_option("provider", parsed.subject, "name or id")->required();
     show->add_option("--artist", parsed.artist, "tracks of this artist only");
 
-    add_matching(
-        *program.add_subcommand("diff", "show which tracks are matched, unique and excluded"),
-        parsed);
+    CLI::App* const diff =
+        program.add_subcommand("diff", "show which tracks are matched, unique and excluded");
+    add_matching(*diff, parsed);
+    add_rows(*diff, parsed);
 
     CLI::App* const sync = program.add_subcommand("sync", "synchronise statistics");
     add_merging(*sync, parsed);
+    add_rows(*sync, parsed);
+    sync->add_option(
+            "--conflicts", parsed.conflicts,
+            "conflicts that nothing settles: skip, ask, or fail and write nothing")
+        ->check(CLI::IsMember({"skip", "ask", "fail"}));
     sync->add_flag("--dry-run", parsed.is_dry_run, "show what would be written, and end");
     sync->add_flag("--yes", parsed.is_confirmed, "do not ask");
+
+    CLI::App* const review = program.add_subcommand(
+        "review", "look at a synchronisation, and settle its conflicts, in a browser");
+    add_merging(*review, parsed);
 
     program.add_subcommand("undo", "take the last synchronisation back");
 }

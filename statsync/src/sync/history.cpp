@@ -152,7 +152,7 @@ outcome write_provider(provider& player, std::vector<change> const& changes, pro
 
 std::vector<outcome> history::write(
     provider_list const& providers, std::vector<std::vector<change>> const& changes,
-    std::span<baseline const> remembered_after, progress const& report)
+    std::span<baseline const> remembered_after, progress const& report) const
 {
     std::vector<std::size_t> written;
     for (std::size_t i = 0; i < providers.size(); ++i) {
@@ -193,7 +193,7 @@ std::vector<outcome> history::write(
     return outcomes;
 }
 
-std::vector<outcome> history::undo(registry const& configured, progress const& report)
+std::vector<outcome> history::undo(registry const& configured, progress const& report) const
 {
     std::vector<fs::path> const all = runs();
     for (auto run = all.rbegin(); run != all.rend(); ++run) {

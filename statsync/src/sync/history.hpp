@@ -43,12 +43,12 @@ public:
     /// A provider whose write failed, and all of a run that was interrupted, remember nothing.
     std::vector<outcome> write(
         provider_list const& providers, std::vector<std::vector<change>> const& changes,
-        std::span<baseline const> remembered_after, progress const& report);
+        std::span<baseline const> remembered_after, progress const& report) const;
 
     /// undo takes the newest run back that is not undone. A database that has not changed since is
     /// restored from its backup; in another one each value that is still as it was written goes
     /// back. Throws failure(problem::settings) if there is nothing to undo.
-    std::vector<outcome> undo(registry const& configured, progress const& report);
+    std::vector<outcome> undo(registry const& configured, progress const& report) const;
 
 private:
     std::filesystem::path new_run() const;

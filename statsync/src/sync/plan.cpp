@@ -64,13 +64,19 @@ void merge_again(
     plan& made, provider_list const& providers, plan_options const& options,
     choice_map const& choices)
 {
-    made.merged.clear();
-    made.merged.reserve(made.matches.groups.size());
+    made.merged.resize(made.matches.groups.size());
     for (std::size_t i = 0; i < made.matches.groups.size(); ++i) {
-        auto const found = choices.find(i);
-        choice const settled = found == choices.end() ? choice{} : found->second;
-        made.merged.push_back(merge_group(made.matches.groups[i], providers, options, settled));
+        merge_group_again(made, i, providers, options, choices);
     }
+}
+
+void merge_group_again(
+    plan& made, std::size_t group, provider_list const& providers, plan_options const& options,
+    choice_map const& choices)
+{
+    auto const found = choices.find(group);
+    choice const settled = found == choices.end() ? choice{} : found->second;
+    made.merged[group] = merge_group(made.matches.groups[group], providers, options, settled);
 }
 
 std::vector<baseline> remember_run(

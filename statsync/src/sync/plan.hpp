@@ -48,6 +48,11 @@ void merge_again(
     plan& made, provider_list const& providers, plan_options const& options,
     choice_map const& choices);
 
+/// merge_group_again: the same for one group.
+void merge_group_again(
+    plan& made, std::size_t group, provider_list const& providers, plan_options const& options,
+    choice_map const& choices);
+
 /// remember_run: what each provider remembers when the plan has been carried out.
 std::vector<baseline> remember_run(
     plan const& made, provider_list const& providers, merge_options const& options,
