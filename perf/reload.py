@@ -73,15 +73,15 @@ class Site:
     ) -> None:  # fmt: skip
         self.folder, self.processes = folder, processes
         self.pems = folder / f"pems-{certificates}"
-        make_certificates(self.pems, max(certificates, 2), Issuer())
+        issuer = Issuer()
+        make_certificates(self.pems, max(certificates, 2), issuer)
         others = ALL_CORES - own_cores or own_cores
         os.sched_setaffinity(0, others)
         origin = Process([str(BIN / "perf-origin")], others, folder / "origin.log")
         self.origin = processes.enter_context(origin)
         self.port = free_port()
-        self.files = SiteFiles(
-            folder, [(self.pems / "0" / f"{n}.pem").read_text() for n in (0, 1)]
-        )
+        # Sessions do not resume under a certificate with other names.
+        self.files = SiteFiles(folder, [issuer.pem(0).decode() for _ in range(2)])
         many = f'pem-dir = "{self.pems}"\npem-dir-recursive = on\n' if certificates > 1 else ""
         self.files.configure(
             f'frontend = "[127.0.0.1]:{self.port}"\nworkers = {len(own_cores)}\n'
