@@ -52,6 +52,7 @@ class Cycle:
         flood = {"flood": self.rates.flood}
         found = self.phase("flood", FLOOD_S, flood, self.expect_timeouts)["flood"]
         self.flood = {key: found[key] for key in ("attempts", "ok", "failed", "rate", "rate_asked")}
+        self.rates.flood_at(found["rate"])
         self.rest()
 
     def rest(self) -> None:

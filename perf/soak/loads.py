@@ -48,7 +48,12 @@ class Rates:
         self.quiet = (
             "-r", share(4, 200), "-c", 4, "--keep", "--path", "/1", "--expect-size", 1, *WAIT,
         )  # fmt: skip
-        self.flood = ("-r", round(capacity * FLOOD_TIMES), *RSA)
+        self.flood_at(capacity)
+
+    def flood_at(self, capacity: float) -> None:
+        """flood_at sets the flood for what cleat can do now: on a machine whose other work has
+        grown, an earlier figure would make a flood that lasts for minutes."""
+        self.flood = ("-r", max(1, round(capacity * FLOOD_TIMES)), *RSA)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from cleat_perf.processes import Process, anonymous_bytes, free_port
 from cleat_perf.serve import Unable
 from cleat_perf.site_files import SiteFiles
 
-SETTLED_WITHIN_S = 30
+SETTLED_WITHIN_S = 60
 # Upstreams of the configuration. Idle clients go to one server, so that it is known which of them a
 # killed server takes with it; all others go to BOTH.
 BOTH, KILLED, STOPPED = "both", "killed", "stopped"

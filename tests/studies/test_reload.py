@@ -62,8 +62,11 @@ def test_loads_end_when_a_reload_fails(
     assert len(started) == 2 and are_ended([each.child for each in started])
 
 
-def test_sessions_resume_beside_reloads(tmp_path: Path, binaries: Path) -> None:
+def test_sessions_resume_beside_reloads(
+    tmp_path: Path, binaries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The certificates that take turns have the same names, as a renewed one has."""
+    monkeypatch.setattr(reload, "IDLE", 5)
     options = argparse.Namespace(cleat=binaries / "cleat", **OPTIONS | {"rate": 50})
     found = reload.storm(options, tmp_path)
     assert found["resumed"] == found["offered"] > 0
