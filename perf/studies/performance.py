@@ -7,6 +7,7 @@ from typing import Callable
 
 import certificate_peers
 import certificates
+import compile_time
 import limits
 import lock_cores
 import reload
@@ -157,6 +158,11 @@ def certificate_peers_table(document: dict) -> str:
     return table(certificate_peers.HEADS, certificate_peers.rows(document["rounds"]))
 
 
+def compile_time_table(document: dict) -> str:
+    """compile_time_table is what a small server costs the compiler."""
+    return table(compile_time.HEADS, compile_time.rows(document["rounds"]))
+
+
 # By the end of a result's name.
 TABLES: dict[str, Callable[[dict], str]] = {
     "shared-locks": shared_locks,
@@ -169,6 +175,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "upstreams": upstream_tables,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,
+    "compile-time": compile_time_table,
 }
 
 
