@@ -20,6 +20,7 @@ from sessions import visit
 from tls_client import TLS_1_2, TLS_1_3, only
 
 OLD, NEW = "0123456789abcdef" * 4, "fedcba9876543210" * 4
+EPOCH_S = 3 * 3600
 CLIENTS = 8
 VISITS = 60  # Of each state that the fleet is in.
 RESUMED_AT_LEAST = 0.999
@@ -99,6 +100,7 @@ class Machine:
             self.end_server()
         self.server = self.start(
             "--workers", 2, "--ticket-secret", self.file, "--sandbox", "off",
+            "--ticket-epoch", EPOCH_S, "--ticket-lifetime", 4 * EPOCH_S,
             backend=self.upstream, frontend=f"[{self.address}]:8443",
             wrapper=(*self.inside, *wrapper),
         )  # fmt: skip
@@ -241,8 +243,8 @@ def test_sessions_resume_on_a_fleet_whatever_happens_to_it(machine, tmp_path):
             eventually("all tickets are new", lambda: load.failure or load.offered >= renewed)
         load.goes_on()
 
-    balancer.take_out(fleet[2])  # Its clock is three hours ahead, in an epoch of twelve.
-    fleet[2].restart(*clock_ahead(tmp_path, 3 * 3600))
+    balancer.take_out(fleet[2])  # Its clock is an epoch ahead.
+    fleet[2].restart(*clock_ahead(tmp_path, EPOCH_S))
     balancer.machines.append(fleet[2])
     load.goes_on()
 

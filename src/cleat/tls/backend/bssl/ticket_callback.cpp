@@ -68,8 +68,12 @@ int on_ticket(
         EVP_DecryptInit_ex(cipher, aes, nullptr, key.aes.data(), iv) == 1;
     if (!ready)
         return -1;
+    // A ticket of another secret is replaced, so that the secret can be taken away. One of an epoch
+    // before is not: a session of TLS 1.2 does not live longer by that, and a host that is not in
+    // the new ticket's epoch yet would take its lifetime for over (on_time). TLS 1.3 sends new
+    // tickets anyway.
     ticket_plan const* const plan = plan_of(ssl);
-    return found.renew && (plan == nullptr || plan->counts.resumed != 0) ? 2 : 1;
+    return found.secret != 0 && (plan == nullptr || plan->counts.resumed != 0) ? 2 : 1;
 }
 
 // The library refuses a session that begins after its clock, as one may that a host has made whose
