@@ -21,9 +21,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <poll.h>
@@ -390,9 +392,13 @@ void supervise(
         workers.answer_challenges();
         while (int const number = arrived.next())
             state.on_signal(number);
-        state.on_commands();
-        state.on_admin_commands();
-        state.on_time();
+        try { // Commands, and what time has made due, wait where there is no memory.
+            state.on_commands();
+            state.on_admin_commands();
+            state.on_time();
+        } catch (std::bad_alloc const&) {
+            std::this_thread::sleep_for(limits::accept_pause);
+        }
     }
     state.finish();
     std::uint64_t finished = 0;
