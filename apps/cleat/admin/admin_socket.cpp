@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 #include <variant>
@@ -19,30 +18,6 @@ namespace cleat::app {
 namespace {
 
 constexpr int backlog = 64;
-
-unique_fd new_unix_socket()
-{
-    return unique_fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-}
-
-// No error: there is no such file, or one that no process listens on.
-error_code occupant(std::string const& path, net::address const& address, bool& exists)
-{
-    struct stat about
-    {
-    };
-    exists = ::lstat(path.c_str(), &about) == 0;
-    if (!exists)
-        return errno == ENOENT ? error_code{} : last_system_error();
-    if (!S_ISSOCK(about.st_mode))
-        return make_error_code(boost::system::errc::file_exists);
-    unique_fd const probe = new_unix_socket();
-    if (!probe)
-        return last_system_error();
-    if (::connect(probe.get(), address.data(), address.size) == 0 || errno == EAGAIN)
-        return make_error_code(boost::system::errc::address_in_use);
-    return errno == ECONNREFUSED ? error_code{} : last_system_error();
-}
 
 error_code obstacle_to_tcp(host_port const& where)
 {
@@ -73,26 +48,19 @@ error_code admin_socket::open_unix(std::string const& path)
     result<net::address> const address = net::unix_address(path);
     if (!address)
         return address.error();
-    bool exists = false;
-    if (error_code const ec = occupant(path, *address, exists))
+    if (error_code const ec = net::free_socket_path(path))
         return ec;
-    unique_fd fd = new_unix_socket();
+    unique_fd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     // Linux makes the file with the mode of the socket, less the umask: no other user can connect
     // before a later chmod(2).
     if (!fd || ::fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0)
         return last_system_error();
-    if (exists && ::unlink(path.c_str()) != 0)
-        return last_system_error();
     if (::bind(fd.get(), address->data(), address->size) != 0)
         return last_system_error();
-    struct stat about
-    {
-    };
-    if (::lstat(path.c_str(), &about) != 0)
-        return last_system_error();
-    path_ = path; // From here on the destructor removes it.
-    device_ = about.st_dev;
-    inode_ = about.st_ino;
+    result<net::socket_file> file = net::socket_file::made_at(path);
+    if (!file)
+        return file.error();
+    file_ = std::move(*file);
     if (::listen(fd.get(), backlog) != 0)
         return last_system_error();
     fd_ = std::move(fd);
@@ -130,35 +98,16 @@ error_code admin_socket::obstacle(admin_address const& where)
     unix_path const* const path = std::get_if<unix_path>(&where);
     if (path == nullptr)
         return {};
-    result<net::address> const address = net::unix_address(path->path);
-    if (!address)
-        return address.error();
     std::filesystem::path const folder = std::filesystem::path{path->path}.parent_path();
     if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
         return last_system_error();
-    bool exists = false;
-    error_code const ec = occupant(path->path, *address, exists);
+    error_code const ec = net::socket_path_obstacle(path->path);
     return ec == boost::system::errc::address_in_use ? error_code{} : ec;
-}
-
-admin_socket::admin_socket(admin_socket&& other) noexcept
-    : fd_{std::move(other.fd_)}
-    , address_{other.address_}
-    , path_{std::exchange(other.path_, {})}
-    , device_{other.device_}
-    , inode_{other.inode_}
-{
 }
 
 void admin_socket::close() noexcept
 {
-    struct stat about
-    {
-    };
-    if (!path_.empty() && ::lstat(path_.c_str(), &about) == 0 && about.st_dev == device_ &&
-        about.st_ino == inode_)
-        static_cast<void>(::unlink(path_.c_str()) == 0);
-    path_.clear();
+    file_.remove();
     fd_.reset();
 }
 

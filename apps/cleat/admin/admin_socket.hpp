@@ -6,12 +6,11 @@
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
+#include <cleat/net/socket_file.hpp>
 #include <cleat/net/socket_options.hpp>
 
 #include <functional>
 #include <string>
-
-#include <sys/types.h>
 
 namespace cleat::app {
 
@@ -32,7 +31,7 @@ public:
     /// a port taken. A process that listens there is no obstacle.
     [[nodiscard]] static error_code obstacle(admin_address const& where);
 
-    admin_socket(admin_socket&& other) noexcept;
+    admin_socket(admin_socket&& other) noexcept = default;
     admin_socket& operator=(admin_socket&&) = delete;
     ~admin_socket() { close(); }
 
@@ -52,9 +51,7 @@ private:
 
     unique_fd fd_;
     net::address address_;
-    std::string path_; // Of the file to remove; empty where there is none.
-    dev_t device_ = 0;
-    ino_t inode_ = 0;
+    net::socket_file file_; // None of a TCP port.
 };
 
 } // namespace cleat::app
