@@ -67,7 +67,7 @@ def test_sessions_resume_beside_reloads(
 ) -> None:
     """The certificates that take turns have the same names, as a renewed one has."""
     monkeypatch.setattr(reload, "IDLE", 5)
-    options = argparse.Namespace(cleat=binaries / "cleat", **OPTIONS | {"rate": 50})
+    options = argparse.Namespace(cleat=binaries / "cleat", **OPTIONS | {"rate": 50, "reloads": 100})
     found = reload.storm(options, tmp_path)
     assert found["resumed"] == found["offered"] > 0
 
