@@ -259,6 +259,26 @@ def test_a_read_only_file_stays_as_it_is(user: User) -> None:
     assert file.read_bytes() == before
 
 
+def test_a_write_that_does_not_read_back_is_an_error_and_can_be_undone(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    execute(
+        one,
+        "CREATE TRIGGER keep AFTER UPDATE OF playcount ON songs WHEN NEW.title = 'Song number 1'"
+        " BEGIN UPDATE songs SET playcount = 0 WHERE ROWID = NEW.ROWID; END",
+    )
+    execute(other, "UPDATE songs SET playcount = playcount + 100")
+    before = dump_of(one)
+    text = user.done("sync", "--yes", "--baseline", "--ratings", "highest", code=5)
+    assert "clementine-1: 1 of " in text and "do not read as they were written" in text
+    # Nothing is remembered of it.
+    folder = user.home / ".local/state/statsync/baselines"
+    assert [file.name for file in folder.iterdir()] == [
+        line.split()[0] for line in user.done("list").splitlines() if "strawberry" in line
+    ]
+    user.done("undo")
+    assert dump_of(one) == before
+
+
 def test_runs_are_kept_for_undo_and_old_ones_go(user: User) -> None:
     user.database("clementine", 1)
     file = user.database("strawberry", 2)

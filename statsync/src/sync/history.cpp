@@ -1,4 +1,5 @@
 #include "core/failure.hpp"
+#include "core/merge.hpp"
 #include "store/file.hpp"
 #include "sync/history.hpp"
 #include "sync/statistics_json.hpp"
@@ -137,11 +138,41 @@ json back_up(
     return record;
 }
 
-outcome write_provider(provider& player, std::vector<change> const& changes, progress const& report)
+/// check_written reads the database again. Throws failure(problem::unwritten) if a change does not
+/// read as it was written.
+void check_written(provider& player, std::vector<change> const& changes)
+{
+    std::unordered_map<std::string_view, statistics const*> found;
+    for (track const& one : player.tracks()) {
+        found[one.key] = &one.statistics;
+    }
+    std::size_t wrong_count = 0;
+    for (change const& one : changes) {
+        statistics expected = one.after;
+        expected.rating = rating_after(expected.rating, player.can().rating_step);
+        auto const now = found.find(one.key);
+        bool const is_right =
+            now != found.end() && (differences(*now->second, expected) & one.changed).empty();
+        wrong_count += is_right ? 0 : 1;
+    }
+    if (wrong_count > 0) {
+        throw failure(
+            problem::unwritten, std::to_string(wrong_count) + " of " +
+                                    std::to_string(changes.size()) +
+                                    " tracks do not read as they were written; `statsync undo`"
+                                    " takes the run back");
+    }
+}
+
+/// write_provider records the states of what was written, right or wrong, for undo.
+outcome write_provider(
+    provider& player, std::vector<change> const& changes, json& entry, progress const& report)
 {
     report("writing " + std::to_string(changes.size()) + " tracks to " + player.name());
     try {
         player.write(changes);
+        entry["states"] = states_of(player);
+        check_written(player, changes);
         return {player.name(), changes.size(), ""};
     } catch (std::exception const& error) {
         return {player.name(), 0, error.what()};
@@ -175,10 +206,9 @@ std::vector<outcome> history::write(
         std::ranges::for_each(providers, [&](auto const& one) { baselines_.forget(one->id()); });
         for (std::size_t place = 0; place < written.size(); ++place) {
             provider& player = *providers[written[place]];
-            outcomes.push_back(write_provider(player, changes[written[place]], report));
-            if (outcomes.back().error.empty()) {
-                record["providers"][place]["states"] = states_of(player);
-            } else {
+            outcomes.push_back(write_provider(
+                player, changes[written[place]], record["providers"][place], report));
+            if (!outcomes.back().error.empty()) {
                 failed.insert(written[place]);
             }
         }
