@@ -117,8 +117,7 @@ TEST_CASE_FIXTURE(
     }
 }
 
-TEST_CASE_FIXTURE(
-    ticket_clock_fixture, "a session of an epoch before comes back from a server that is in the next")
+TEST_CASE_FIXTURE(ticket_clock_fixture, "a server resumes what a server of the next epoch has seen")
 {
     for (int const version : versions) {
         std::chrono::seconds const now{std::time(nullptr)};
