@@ -12,32 +12,6 @@
 #include <unistd.h>
 
 namespace cleat::net {
-namespace {
-
-error_code obstacle_at(std::string const& path, bool& exists)
-{
-    result<address> const place = unix_address(path);
-    if (!place)
-        return place.error();
-    struct stat about
-    {
-    };
-    exists = ::lstat(path.c_str(), &about) == 0;
-    if (!exists)
-        return errno == ENOENT ? error_code{} : last_system_error();
-    if (!S_ISSOCK(about.st_mode))
-        return make_error_code(boost::system::errc::file_exists);
-    unique_fd const probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    if (!probe)
-        return last_system_error();
-    // EAGAIN: a process listens, and its queue is full.
-    if (::connect(probe.get(), place->data(), place->size) == 0 || errno == EAGAIN)
-        return make_error_code(boost::system::errc::address_in_use);
-    return errno == ECONNREFUSED ? error_code{} : last_system_error();
-}
-
-} // namespace
-
 socket_file::socket_file(socket_file&& other) noexcept
     : path_{std::exchange(other.path_, {})}, device_{other.device_}, inode_{other.inode_}
 {
@@ -81,16 +55,30 @@ void socket_file::remove() noexcept
 
 error_code socket_path_obstacle(std::string const& path)
 {
-    bool exists = false;
-    return obstacle_at(path, exists);
+    result<address> const place = unix_address(path);
+    if (!place)
+        return place.error();
+    struct stat about
+    {
+    };
+    if (::lstat(path.c_str(), &about) != 0)
+        return errno == ENOENT ? error_code{} : last_system_error();
+    if (!S_ISSOCK(about.st_mode))
+        return make_error_code(boost::system::errc::file_exists);
+    unique_fd const probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (!probe)
+        return last_system_error();
+    // EAGAIN: a process listens, and its queue is full.
+    if (::connect(probe.get(), place->data(), place->size) == 0 || errno == EAGAIN)
+        return make_error_code(boost::system::errc::address_in_use);
+    return errno == ECONNREFUSED ? error_code{} : last_system_error();
 }
 
 error_code free_socket_path(std::string const& path)
 {
-    bool exists = false;
-    if (error_code const ec = obstacle_at(path, exists))
+    if (error_code const ec = socket_path_obstacle(path))
         return ec;
-    return !exists || ::unlink(path.c_str()) == 0 ? error_code{} : last_system_error();
+    return ::unlink(path.c_str()) == 0 || errno == ENOENT ? error_code{} : last_system_error();
 }
 
 } // namespace cleat::net
