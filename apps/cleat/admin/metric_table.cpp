@@ -409,6 +409,8 @@ constexpr metric_row metric_rows[] = {
     {"cleat_connection_alerts_sent", metric_type::counter, "",
      "Alerts with which cleat ended an established connection", "alert",
      add_alerts<&worker_counts::connection_alerts, &alert_counts::sent>},
+
+    // Upstreams that speak TLS.
     {"cleat_upstream_handshakes", metric_type::counter, "",
      "Finished handshakes with servers of upstreams, by version and whether a session was resumed",
      "version, resumption",
