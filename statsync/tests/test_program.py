@@ -297,6 +297,17 @@ def plays_of(file: Path) -> int:
     return rows_of(file, f"SELECT playcount FROM songs {ONE_SONG}")[0][0]
 
 
+def played_since_a_run(user: User) -> tuple[Path, Path, int]:
+    """played_since_a_run is two databases whose run stored a baseline, and the plays that the song
+    had then. Since then it was played twice in the first, and once in the other."""
+    one, other = user.database("clementine", 1), user.database("strawberry", 2)
+    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
+    plays = plays_of(one)
+    execute(one, f"UPDATE songs SET playcount = playcount + 2 {ONE_SONG}")
+    execute(other, f"UPDATE songs SET playcount = playcount + 1 {ONE_SONG}")
+    return one, other, plays
+
+
 def test_with_a_baseline_plays_add_up_and_changes_win(user: User) -> None:
     one, other = user.database("clementine", 1), user.database("strawberry", 2)
     sync = ("sync", "--yes", "--baseline", "--ratings", "highest")
@@ -321,11 +332,7 @@ def test_a_run_without_the_baseline_keeps_it_up_to_date(user: User) -> None:
 
 
 def test_undo_takes_the_baseline_back(user: User) -> None:
-    one, other = user.database("clementine", 1), user.database("strawberry", 2)
-    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
-    plays = plays_of(one)
-    execute(one, f"UPDATE songs SET playcount = playcount + 2 {ONE_SONG}")
-    execute(other, f"UPDATE songs SET playcount = playcount + 1 {ONE_SONG}")
+    one, other, plays = played_since_a_run(user)
     user.done("sync", "--yes", "--baseline")
     user.done("undo")
     assert (plays_of(one), plays_of(other)) == (plays + 2, plays + 1)
@@ -334,11 +341,7 @@ def test_undo_takes_the_baseline_back(user: User) -> None:
 
 
 def test_after_a_crash_plays_are_not_counted_twice(user: User) -> None:
-    one, other = user.database("clementine", 1), user.database("strawberry", 2)
-    user.done("sync", "--yes", "--baseline", "--ratings", "highest")
-    plays = plays_of(one)
-    execute(one, f"UPDATE songs SET playcount = playcount + 2 {ONE_SONG}")
-    execute(other, f"UPDATE songs SET playcount = playcount + 1 {ONE_SONG}")
+    one, other, plays = played_since_a_run(user)
     more = {
         "LD_PRELOAD": str(BIN / "../interrupt.so"),
         "INTERRUPT_BELOW": str(other),

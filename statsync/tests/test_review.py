@@ -4,9 +4,9 @@ import json
 import re
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Callable, Iterator
 
@@ -14,8 +14,10 @@ import pytest
 
 from user import BIN, User, execute, rows_of
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "bench"))
+TESTS = Path(__file__).parents[2] / "tests"
+sys.path[:0] = [str(TESTS / "bench"), str(TESTS / "program")]
 
+import deadlines  # noqa: E402
 from browser import Browser, missing  # noqa: E402
 from pages import CONTRAST, PAPER, is_dark, words  # noqa: E402
 
@@ -24,15 +26,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "all there"
 HOSTILE = '<img src=x onerror="document.title=1">'
 RATINGS = "SELECT title, rating FROM songs WHERE NOT unavailable AND album > '' ORDER BY title"
 DEADLINE = 30
-
-
-def eventually(what: str, is_so: Callable[[], object]) -> object:
-    """eventually asks until it is so. The page waits for answers of its server."""
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        if found := is_so():
-            return found
-    raise AssertionError(f"not within {DEADLINE} s: {what}")
+eventually = partial(deadlines.eventually, deadline=DEADLINE)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +68,12 @@ class Review:
             "if (found) found.click(); return Boolean(found);"
         )
         assert found, f"no button {text!r} in {self.words()}"
+
+    def search(self, text: str) -> None:
+        self.shown.run(
+            f"const search = document.getElementById('search'); search.value = {json.dumps(text)};"
+            "search.dispatchEvent(new Event('input'));"
+        )
 
     def ended(self) -> tuple[int, str]:
         text = self.process.stdout.read()
@@ -161,18 +161,12 @@ def test_tracks_are_found_by_tab_filter_and_text(user, review):
     at = review().open()
     at.click("All")
     at.wait_for("28 of 28 tracks", "#count")
-    at.shown.run(
-        "const search = document.getElementById('search'); search.value = 'NUMBER 7';"
-        "search.dispatchEvent(new Event('input'));"
-    )
+    at.search("NUMBER 7")
     at.wait_for("1 of 1 track", "#count")
     assert "Song number 7" in at.words("#rows")
     at.click("Unique")
     at.wait_for("No such track", "#count")
-    at.shown.run(
-        "const search = document.getElementById('search'); search.value = '';"
-        "search.dispatchEvent(new Event('input'));"
-    )
+    at.search("")
     at.wait_for("2 of 2 tracks", "#count")
     assert "Song number 29" in at.words("#rows") and "clementine-1" in at.words("#rows")
     at.click("Excluded")
