@@ -220,6 +220,7 @@ public:
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
         workers_.watch().look(clock::now(), log());
+        log().report_lost_lines(); // The workers may have no line to write for long.
         if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
             give_sign_of_life();
     }

@@ -122,16 +122,20 @@ std::string_view syslog_head(
 
 namespace {
 
-// Sends a line to the log daemon, too. `text` begins after the time, and has no newline.
-void write_copy(log_sink& syslog, log_level level, std::string_view text) noexcept
+// Sends a line of the sink to its copy, too, which is a log daemon: without the time, and without
+// the newline.
+void write_copy(log_sink const& sink, log_level level, std::string_view line) noexcept
 {
+    if (sink.copy() == nullptr)
+        return;
+    std::string_view const text = line.substr(rfc3339_size + 1, line.size() - rfc3339_size - 2);
     std::array<char, 64> space; // NOLINT: filled by syslog_head
-    std::string_view const head = syslog_head(syslog, level, space);
-    std::array<char, space.size() + limits::log_line_max> line; // NOLINT: filled below
-    head.copy(line.data(), head.size());
-    text.copy(line.data() + head.size(), line.size() - head.size());
+    std::string_view const head = syslog_head(*sink.copy(), level, space);
+    std::array<char, space.size() + limits::log_line_max> copy; // NOLINT: filled below
+    head.copy(copy.data(), head.size());
+    text.copy(copy.data() + head.size(), copy.size() - head.size());
     static_cast<void>(
-        syslog.write({line.data(), std::min(head.size() + text.size(), line.size())}));
+        sink.copy()->write({copy.data(), std::min(head.size() + text.size(), copy.size())}));
 }
 
 line_text begin_line(log_sink const* sink, log_level level) noexcept
@@ -144,6 +148,23 @@ line_text begin_line(log_sink const* sink, log_level level) noexcept
     }
     std::array<char, rfc3339_size> const now = format_rfc3339(std::chrono::system_clock::now());
     return line_text{line_form::logfmt, {now.data(), now.size()}, true};
+}
+
+// A report that is lost is no lost line, and the next report has its number.
+void report_lost_lines(log_sink& sink) noexcept
+{
+    std::uint64_t const lost = sink.take_unreported();
+    if (lost == 0)
+        return;
+    line_text line = begin_line(&sink, log_level::warning);
+    line.add("level", name_of(log_level::warning));
+    line.add("event", "log-lines-lost");
+    line.add("count", lost);
+    std::string_view const text = line.end(!sink.is_syslog());
+    if (sink.try_write(text))
+        write_copy(sink, log_level::warning, text);
+    else
+        sink.put_back_unreported(lost);
 }
 
 } // namespace
@@ -163,15 +184,16 @@ log_line::~log_line()
 {
     if (sink_ == nullptr)
         return;
-    // A datagram needs no end of line.
     std::string_view const text = text_.end(!sink_->is_syslog());
-    if (log_sink* const copy = sink_->copy())
-        write_copy(*copy, level_, text.substr(rfc3339_size + 1, text.size() - rfc3339_size - 2));
-    if (!sink_->write(text))
-        return;
-    // This line was written, so a line about lost ones before it can be written too.
-    if (std::uint64_t const lost = sink_->take_unreported(); lost != 0)
-        log_line{sink_, log_level::warning, "log-lines-lost", logger::no_worker}.add("count", lost);
+    write_copy(*sink_, level_, text);
+    if (sink_->write(text))
+        report_lost_lines(*sink_); // There was room for this line, so there may be for the report.
+}
+
+void logger::report_lost_lines() const noexcept
+{
+    if (wants(log_level::warning))
+        app::report_lost_lines(*sink_);
 }
 
 log_line& log_line::add(std::string_view key, error_code const& value) noexcept

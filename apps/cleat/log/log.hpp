@@ -135,6 +135,11 @@ public:
         return sink_ != nullptr && level != log_level::silent && level <= present_level();
     }
 
+    /// report_lost_lines writes how many lines the sink has lost since the last report, and nothing
+    /// where it has lost none. A line that is written does the same; so call it where no line may
+    /// follow for long.
+    void report_lost_lines() const noexcept;
+
     /// present_level is the sink's where that has one, else the logger's own.
     [[nodiscard]] log_level present_level() const noexcept
     {

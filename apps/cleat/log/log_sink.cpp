@@ -226,10 +226,15 @@ std::ptrdiff_t log_sink::send_or_reconnect(std::string_view line) const noexcept
     return n;
 }
 
-bool log_sink::write(std::string_view line) noexcept
+bool log_sink::try_write(std::string_view line) noexcept
 {
     std::ptrdiff_t const n = send_or_reconnect(line);
-    if (n >= 0 && static_cast<std::size_t>(n) == line.size())
+    return n >= 0 && static_cast<std::size_t>(n) == line.size();
+}
+
+bool log_sink::write(std::string_view line) noexcept
+{
+    if (try_write(line))
         return true;
     lines_lost_.fetch_add(1, std::memory_order_relaxed);
     unreported_.fetch_add(1, std::memory_order_relaxed);

@@ -85,6 +85,9 @@ public:
     /// file may block.
     bool write(std::string_view line) noexcept;
 
+    /// try_write is write that does not count a lost line.
+    bool try_write(std::string_view line) noexcept;
+
     /// offer writes as many of the lines, each with its newline, as need no waiting for a reader,
     /// and returns how many bytes those are. Fewer than all: errno is the reason. It counts nothing
     /// as lost: the caller keeps the rest, and offers it again. The bytes of a line may be taken in
@@ -112,6 +115,12 @@ public:
         return unreported_.load(std::memory_order_relaxed) == 0
                    ? 0
                    : unreported_.exchange(0, std::memory_order_relaxed);
+    }
+
+    /// put_back_unreported: their report was lost, too.
+    void put_back_unreported(std::uint64_t lines) noexcept
+    {
+        unreported_.fetch_add(lines, std::memory_order_relaxed);
     }
 
     [[nodiscard]] bool is_syslog() const noexcept { return kind_ == kind::syslog; }

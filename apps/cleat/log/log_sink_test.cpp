@@ -48,6 +48,32 @@ struct log_daemon
     unique_fd socket;
 };
 
+// A pipe that a test reads when it wants to.
+struct log_pipe
+{
+    log_pipe()
+    {
+        int ends[2];
+        REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+        reader.reset(ends[0]);
+        writer.reset(ends[1]);
+        REQUIRE(::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+        sink = log_sink::to_descriptor(ends[1]);
+    }
+    // All that is in it now.
+    [[nodiscard]] std::string read() const
+    {
+        std::string text;
+        std::array<char, 65536> block{};
+        for (ssize_t n = 0; (n = ::read(reader.get(), block.data(), block.size())) > 0;)
+            text.append(block.data(), static_cast<std::size_t>(n));
+        return text;
+    }
+    unique_fd reader;
+    unique_fd writer;
+    std::unique_ptr<log_sink> sink;
+};
+
 } // namespace
 
 TEST_CASE("a file is appended to, and belongs to its owner and group")
@@ -226,11 +252,8 @@ TEST_CASE("a line that cannot be written is counted")
 
 TEST_CASE("a reader that stalls blocks no writer, and a later line reports the lost ones")
 {
-    int ends[2];
-    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    unique_fd const reader{ends[0]};
-    unique_fd const writer{ends[1]};
-    auto const sink = log_sink::to_descriptor(writer.get());
+    log_pipe const pipe;
+    log_sink* const sink = pipe.sink.get();
     logger const log{*sink, log_level::info};
 
     std::uint64_t written = 0;
@@ -241,22 +264,36 @@ TEST_CASE("a reader that stalls blocks no writer, and a later line reports the l
     CHECK(written > 100);
 
     // After the pipe is empty, the next line is followed by the number of lost ones.
-    std::string text;
-    std::array<char, 65536> block{};
-    REQUIRE(::fcntl(reader.get(), F_SETFL, O_NONBLOCK) == 0);
-    for (ssize_t n = 0; (n = ::read(reader.get(), block.data(), block.size())) > 0;)
-        text.append(block.data(), static_cast<std::size_t>(n));
+    std::string const text = pipe.read();
     CHECK(text.back() == '\n'); // No line was torn.
     CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(written - 3));
 
     log.info("again");
-    ssize_t const n = ::read(reader.get(), block.data(), block.size());
-    REQUIRE(n > 0);
-    std::string_view const last{block.data(), static_cast<std::size_t>(n)};
+    std::string const last = pipe.read();
     CHECK(last.find("event=again\n") != last.npos);
     CHECK(last.find("level=warning event=log-lines-lost count=3\n") != last.npos);
     log.info("once"); // They are reported once.
-    CHECK(::read(reader.get(), block.data(), block.size()) < 60);
+    CHECK(pipe.read().size() < 60);
+}
+
+TEST_CASE("a report that finds no room is made later, with the whole number")
+{
+    log_pipe const pipe;
+    log_sink* const sink = pipe.sink.get();
+    logger const log{*sink, log_level::info};
+
+    while (sink->lines_lost() < 3)
+        log.info("x"); // It is shorter than a report, so that a report has no room either.
+    for (int i = 0; i < 5; ++i)
+        log.report_lost_lines();
+    CHECK(sink->lines_lost() == 3); // A report is no lost line.
+
+    static_cast<void>(pipe.read());
+    log.report_lost_lines();
+    log.report_lost_lines(); // Nothing: it has been reported.
+    std::string const report = pipe.read();
+    CHECK(report.ends_with("level=warning event=log-lines-lost count=3\n"));
+    CHECK(std::count(report.begin(), report.end(), '\n') == 1);
 }
 
 TEST_CASE("a restarted log daemon gets lines again")
