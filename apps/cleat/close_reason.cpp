@@ -31,6 +31,8 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::client_connection_limit;
     case error::client_handshake_limit:
         return close_reason::client_handshake_limit;
+    case error::handshake_shed:
+        return close_reason::handshake_shed;
     case error::client_not_allowed:
         return close_reason::client_not_allowed;
     case error::client_certificate_expired:
@@ -128,6 +130,8 @@ std::string_view name_of(close_reason why) noexcept // house(function-length): r
         return "handshake-timeout";
     case close_reason::handshake_evicted:
         return "handshake-evicted";
+    case close_reason::handshake_shed:
+        return "handshake-shed";
     case close_reason::handshake_failed:
         return "handshake-failed";
     case close_reason::client_reset:

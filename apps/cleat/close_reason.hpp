@@ -22,6 +22,7 @@ enum class close_reason : std::uint8_t
     // The client's side.
     handshake_timeout, ///< No finished handshake within ssl-handshake-timeout.
     handshake_evicted, ///< Unfinished when descriptors or memory ran out: see half_open_list.
+    handshake_shed,    ///< More waited than can be served in time: see handshake_line.
     handshake_failed,  ///< The log line has the reason.
     linger_timeout,    ///< The whole answer was sent, and the client did not close.
     client_gone,       ///< The client closed during the handshake.

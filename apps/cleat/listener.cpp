@@ -1,6 +1,7 @@
 #include "connection_log.hpp"
 #include "limits/limited_client.hpp"
 #include "listener.hpp"
+#include "overload/triage.hpp"
 #include "terminator.hpp"
 #include "worker_service.hpp"
 
@@ -42,6 +43,10 @@ error_code start_connection(frontend_socket& frontend, unique_fd fd, net::addres
         refuse_at_once(frontend, std::move(fd), peer, ec);
         return {};
     }
+    if (is_shed_unread(frontend, fd.get())) {
+        refuse_at_once(frontend, std::move(fd), peer, error::handshake_shed);
+        return {};
+    }
     worker_service& service = frontend.service;
     constexpr close_reason out = close_reason::out_of_resources;
     auto const& closed = service.connections().counts().closed;
@@ -79,6 +84,8 @@ listener::listener(unique_fd socket, frontend_socket& frontend)
                [this](unique_fd fd, net::address const& peer) {
                    if (fd.get() >= first_of_reserve_)
                        evict(descriptors_of_one);
+                   if (acceptor_.is_crowded())
+                       frontend_->service.connections().line().note_crowd();
                    return start_connection(*frontend_, std::move(fd), peer);
                },
            .on_pause =

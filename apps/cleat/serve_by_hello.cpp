@@ -1,5 +1,6 @@
 #include "acme/challenge.hpp"
 #include "acme/challenge_answer.hpp"
+#include "overload/triage.hpp"
 #include "passthrough/passthrough.hpp"
 #include "passthrough/receive_hello.hpp"
 #include "route_choice.hpp"
@@ -19,6 +20,14 @@ bool has_hello_routes(frontend_socket const& frontend) noexcept
 {
     std::optional<route_plan> const& routes = frontend.plan.routes;
     return routes && (routes->table.has_passthrough() || routes->has_settings);
+}
+
+void end_in_line(error_code why, net::socket& accepted, connection_log& log) noexcept
+{
+    if (why != error::handshake_shed)
+        return log.hello_failed(why, true);
+    log.refused(why);
+    accepted.reset();
 }
 
 } // namespace
@@ -63,6 +72,14 @@ net::task<bool> serve_by_hello(
             co_return true;
         }
         before.settings = chosen.settings;
+        if (frontend.service.connections().line().is_crowded()) {
+            error_code const ended =
+                co_await wait_in_line(interrupt, frontend.service, accepted, facts, before.claim);
+            if (ended) {
+                end_in_line(ended, accepted, log);
+                co_return true;
+            }
+        }
     }
     before.bytes = std::move(hello.bytes);
     co_return false;

@@ -6,14 +6,19 @@
 #include "connection_log.hpp"
 #include "frontend_socket.hpp"
 #include "limits/limited_route.hpp"
+#include "overload/claim_credit.hpp"
 #include "proxy/inbound_header.hpp"
 #include "snapshot.hpp"
 
 #include <cleat/core/byte_queue.hpp>
+#include <cleat/net/channel.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/task.hpp>
+#include <cleat/tls/engine.hpp>
+
+#include <utility>
 
 namespace cleat::app {
 
@@ -23,12 +28,25 @@ struct read_hello
     byte_queue bytes;                        ///< All that the socket had.
     planned_route const* settings = nullptr; ///< See hello_route.
     limited_route place{};
+    claim_credit* claim = nullptr; ///< See wait_in_line.
+
+    void give_bytes(net::channel& channel) noexcept { channel.feed(std::move(bytes)); }
+
+    /// on_established gives back what a client has claimed that has resumed its session.
+    void on_established(tls::engine const& engine) const noexcept
+    {
+        if (claim != nullptr && engine.info().resumed)
+            claim->give_back();
+    }
 };
 
 /// unread_hello takes its place on a frontend where TLS has the first byte.
 struct unread_hello
 {
     static constexpr planned_route const* settings = nullptr;
+
+    static void give_bytes(net::channel& /*channel*/) noexcept {}
+    static void on_established(tls::engine const& /*engine*/) noexcept {}
 };
 
 /// reads_hello_first: the frontend may have such connections, or routes with settings.

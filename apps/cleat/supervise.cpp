@@ -226,8 +226,7 @@ public:
     }
 
 private:
-    // Gets the outcome of a reload that was asked for.
-    using asker = std::function<void(reload_outcome const&)>;
+    using asker = std::function<void(reload_outcome const&)>; // It gets a reload's outcome.
 
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
 

@@ -58,12 +58,12 @@ net::detached serve_connection(
 
     // Handshake, before the same deadline. Most clients that miss it are scanners.
     client_side client{std::move(accepted), new_channel(frontend, before.settings)};
-    if constexpr (ReadsHelloFirst)
-        client.channel.feed(std::move(before.bytes));
+    before.give_bytes(client.channel);
     bool const is_let_in = co_await establish(
         interrupt, frontend, before.settings, client, peer, proxy_header.get(), log);
     if (!is_let_in)
         co_return;
+    before.on_established(client.channel.engine());
     destination to = choose_destination(frontend, client, peer, proxy_header.get());
     if constexpr (HasTlsUpstream)
         if (to.choice.tls() != nullptr)
@@ -97,11 +97,14 @@ net::detached terminate(
     accepted.set_priority(net::priority::handshake); // The relay changes it.
     if (frontend.plan.takes_plaintext)
         return serve_plaintext(service, frontend, std::move(accepted), peer);
+    // Where many wait, the ClientHello tells which of them go ahead.
+    bool const hello_first =
+        reads_hello_first(frontend) || service.connections().line().is_crowded();
     if (frontend.plan.has_tls_upstream)
-        return reads_hello_first(frontend)
+        return hello_first
                    ? serve_connection<true, true>(service, frontend, std::move(accepted), peer)
                    : serve_connection<false, true>(service, frontend, std::move(accepted), peer);
-    return reads_hello_first(frontend)
+    return hello_first
                ? serve_connection<true, false>(service, frontend, std::move(accepted), peer)
                : serve_connection<false, false>(service, frontend, std::move(accepted), peer);
 }

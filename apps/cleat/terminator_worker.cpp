@@ -91,7 +91,9 @@ void terminator_worker::release(worker_service& free)
 
 void terminator_worker::publish_queues() noexcept
 {
-    connections_.counts().frontends_queued.clear(); // A place may be gone.
+    worker_counts& counts = connections_.counts();
+    counts.handshakes_waiting.store(connections_.line().size(), std::memory_order_relaxed);
+    counts.frontends_queued.clear(); // A place may be gone.
     for (std::unique_ptr<listener> const& each : listeners_)
         if (each)
             each->publish_queue();

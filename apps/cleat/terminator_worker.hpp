@@ -55,7 +55,8 @@ public:
     /// stops the worker once its last connection has ended.
     void drain() noexcept;
 
-    /// publish_queues counts the connections that wait to be accepted: see worker_counts.
+    /// publish_queues counts the connections that wait to be accepted, and the handshakes that wait
+    /// in line: see worker_counts.
     void publish_queues() noexcept;
 
 private:

@@ -6,6 +6,7 @@
 #include "failure_burst.hpp"
 #include "limits/half_open.hpp"
 #include "limits/worker_limits.hpp"
+#include "overload/handshake_line.hpp"
 #include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
@@ -25,7 +26,7 @@ public:
     /// null where none is resumed by ID.
     worker_connections(
         net::worker& worker, challenge_maker& challenges, std::size_t workers = 1,
-        net::worker_sessions* sessions = nullptr) noexcept
+        net::worker_sessions* sessions = nullptr)
         : worker_{worker}
         , challenges_{challenges}
         , sessions_{sessions}
@@ -67,6 +68,9 @@ public:
     /// half_open are the connections that have not finished their handshake.
     [[nodiscard]] half_open_list& half_open() noexcept { return half_open_; }
 
+    /// line is of the full handshakes that wait for this worker's time.
+    [[nodiscard]] handshake_line& line() noexcept { return line_; }
+
     /// stop_after_last stops the worker when no connection is left, at once if none is.
     void stop_after_last() noexcept;
 
@@ -80,6 +84,7 @@ private:
     failure_burst failures_{worker_};
     worker_limits limits_;
     half_open_list half_open_;
+    handshake_line line_{worker_};
 };
 
 } // namespace cleat::app

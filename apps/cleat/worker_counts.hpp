@@ -171,7 +171,8 @@ public:
     failure_examples<failure_number_count> examples;
     named_counts<64> frontends_opened;
     named_counts<64> frontends_closed;
-    named_counts<64> frontends_queued; ///< When the worker was last asked.
+    std::atomic<std::uint64_t> handshakes_waiting{0}; ///< In line, when it was last asked.
+    named_counts<64> frontends_queued;                ///< When the worker was last asked.
 
     // Each from accept(2) on, by the times at which the worker's loop woke up.
     duration_counts until_established;

@@ -157,9 +157,11 @@ def serving(
     client_cores: Iterable[int],
     program: Path | None = None,
     variables: dict[str, object] | None = None,
+    cpu: float | None = None,
 ) -> Iterator[Server]:
     """serving starts a server of `cleat-bench compare` with an origin behind it, and ends both.
-    `program` is another build of it, and `variables` are of its environment. Raises Unable."""
+    `program` is another build of it, and `variables` are of its environment. `cpu` is how much of a
+    core it may use. Raises Unable."""
     bench = binaries.resolve() / "cleat-bench"
     own_folder = ExitStack()
     if name == "cleat" and "LD_PRELOAD" in (variables or {}):
@@ -169,6 +171,8 @@ def serving(
     command += ["--server-cores", listed(server_cores), "--client-cores", listed(client_cores)]
     if program:
         command += ["--program", program.resolve()]
+    if cpu is not None:
+        command += ["--server-cpu", cpu]
     for key, value in (variables or {}).items():
         command += ["--env", f"{key}={value}"]
     child = subprocess.Popen(

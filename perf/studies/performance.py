@@ -10,6 +10,7 @@ import certificates
 import compile_time
 import limits
 import lock_cores
+import overload
 import reload
 import upstreams
 from cleat_perf.results import newest, whole
@@ -139,6 +140,11 @@ def limits_table(document: dict) -> str:
     return table(limits.HEADS, limits.rows(document["rounds"]))
 
 
+def overload_table(document: dict) -> str:
+    """overload_table is what many full handshakes cost clients that are worth more."""
+    return table(overload.HEADS, overload.rows(document["rounds"]))
+
+
 def upstream_tables(document: dict) -> str:
     """upstream_tables are what a server in the middle costs, where TLS goes on behind it."""
     shown = [
@@ -172,6 +178,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "clients": clients,
     "reload": reload_tables,
     "limits": limits_table,
+    "overload": overload_table,
     "upstreams": upstream_tables,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,

@@ -590,6 +590,13 @@ constexpr metric_row metric_rows[] = {
          });
      }},
 
+    {"cleat_handshakes_waiting", metric_type::gauge, "",
+     "Full handshakes that wait for a worker's time, where more connect than it can serve", "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, [](worker_counts const& each) {
+             return each.handshakes_waiting.load(std::memory_order_relaxed);
+         }));
+     }},
     {"cleat_worker_cpu_limit_waits", metric_type::counter, "",
      "Times that a worker has let transfers and handshakes wait to keep below the control group's "
      "CPU quota",

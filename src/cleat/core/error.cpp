@@ -90,6 +90,8 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
     case error::handshake_evicted:
         return {
             "handshake-evicted", "descriptors or memory ran out before the handshake was finished"};
+    case error::handshake_shed:
+        return {"handshake-shed", "more handshakes wait than can be served in time"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::certificate_expired:

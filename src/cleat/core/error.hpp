@@ -59,6 +59,7 @@ enum class error
     client_certificate_expired, ///< The certificate of a session that resumes has expired.
     client_hello_changed,       ///< A second ClientHello asks for the route of another one.
     handshake_evicted, ///< Descriptors or memory ran out before the handshake was finished.
+    handshake_shed,    ///< More handshakes wait than can be served in time.
     stopped,           ///< The worker is ending.
 
     // A client's verdict on its server's certificate. bad_certificate is any other fault.

@@ -126,6 +126,25 @@ inline constexpr unsigned descriptor_reserve = 64;
 /// for a new one.
 inline constexpr std::size_t evicted_at_once = 16;
 
+/// crowd_min: where more connections than this wait in a listening socket's queue, or more than
+/// half of its backlog, a worker reads what they ask for before it serves one, and serves those
+/// first that resume a session.
+inline constexpr std::size_t crowd_min = 128;
+
+/// crowd_time: the time for that in each pass of its loop, while full handshakes wait for theirs.
+inline constexpr std::chrono::microseconds crowd_time{250};
+
+/// line_wait_max, line_size_max: how long a full handshake waits for a worker's time, and how many
+/// do, before the worker sheds new ones. Most clients wait for longer than this.
+inline constexpr std::chrono::milliseconds line_wait_max{2'000};
+inline constexpr std::size_t line_size_max = 4'096;
+
+/// claims_max: how many handshakes go ahead of others because they claim to resume a session, and
+/// have not shown yet that they do. claim_renewal: the time after which one more may, where some
+/// did not.
+inline constexpr std::uint32_t claims_max = 512;
+inline constexpr std::chrono::milliseconds claim_renewal{50};
+
 /// accept_pause: the time without accepting after descriptors or memory have run out.
 inline constexpr std::chrono::milliseconds accept_pause{100};
 
@@ -430,7 +449,7 @@ inline constexpr double cpu_quota_share = 0.95;
 /// cpu_credit_part: of the quota of one period, what handshakes and transfers use before they wait
 /// again. With more the quota is used up in some periods, and with less the caches are cold more
 /// often (docs/decisions/cpu-quota.md).
-inline constexpr double cpu_credit_part = 0.25;
+inline constexpr double cpu_credit_part = 0.40;
 
 /// worker_question_interval: between two questions to a worker whether its loop turns: a wake-up a
 /// second. worker_held_after: without an answer for so long, a worker is held. A turn of its loop

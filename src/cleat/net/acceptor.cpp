@@ -4,6 +4,7 @@
 #include <cleat/net/acceptor.hpp>
 #include <cleat/net/worker.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <netinet/in.h>
@@ -104,6 +105,9 @@ void acceptor::accept_batch() noexcept
         batch_.used(batch_.size());
     else
         batch_.restart();
+    // Only a queue that has not been empty for long can be long: others cost no system call.
+    is_crowded_ = batch_.size() == limits::accept_batch_max &&
+                  queued() > std::min(limits::crowd_min, std::size_t(spec_.backlog) / 2);
     listening_->use_up_read();
     error_code why;
     bool one = true;

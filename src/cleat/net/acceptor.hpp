@@ -60,6 +60,10 @@ public:
     /// other than TCP's.
     [[nodiscard]] std::size_t queued() const noexcept;
 
+    /// is_crowded: more than limits::crowd_min connections waited when it last began to accept, or
+    /// half of what the kernel queues, where that is less.
+    [[nodiscard]] bool is_crowded() const noexcept { return is_crowded_; }
+
     /// close accepts the connections that the kernel has queued, because closing the socket would
     /// reset them, and then closes it. Where resources run out the rest is reset. A second call
     /// does nothing.
@@ -81,6 +85,7 @@ private:
     adaptive_turn<1, limits::accept_batch_max> batch_;
     std::uint64_t wait_began_ = 0; // The worker's pass in which the wait began.
     bool found_at_once_ = false;   // The last wait ended in the next pass.
+    bool is_crowded_ = false;
 };
 
 } // namespace cleat::net

@@ -25,7 +25,8 @@ namespace {
 void overrun()
 {
     auto const until =
-        std::chrono::steady_clock::now() + 2 * std::max(limits::handshake_time, limits::bulk_time);
+        std::chrono::steady_clock::now() +
+        2 * std::max({limits::handshake_time, limits::bulk_time, limits::crowd_time});
     while (std::chrono::steady_clock::now() < until) {
     }
 }
@@ -130,6 +131,24 @@ TEST_CASE(
     order.make_ready(order.add('b', priority::bulk, {}));
     order.make_ready(order.add('e', priority::established, {}));
     CHECK(order.run() == "ebh");
+}
+
+TEST_CASE("signatures that wait come last in each pass, and one of them in each")
+{
+    ready_order order;
+    for (char const name : {'1', '2', '3'}) {
+        order.make_ready(
+            order.add(static_cast<char>(name + 'x' - '1'), priority::signature, overrun));
+        order.make_ready(order.add(name, priority::handshake, {}));
+    }
+    CHECK(order.run() == "123xyz");
+    ready_order together;
+    for (char const name : {'1', '2', '3'}) {
+        together.make_ready(together.add(name, priority::handshake, overrun));
+        together.make_ready(
+            together.add(static_cast<char>(name + 'x' - '1'), priority::signature, overrun));
+    }
+    CHECK(together.run() == "1x2y3z");
 }
 
 TEST_CASE("no kind of work keeps the others from all of their time")

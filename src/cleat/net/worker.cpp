@@ -133,8 +133,9 @@ void worker::limit_cpu(std::optional<cpu_limit> limit) noexcept
 // Reading the process's CPU clock takes 0.3 us, and charges its time as charge_cpu_time does.
 bool worker::has_cpu_time() noexcept
 {
-    bool const is_asked =
-        !queue_of(priority::bulk).empty() || !queue_of(priority::handshake).empty();
+    bool const is_asked = !queue_of(priority::bulk).empty() ||
+                          !queue_of(priority::handshake).empty() ||
+                          !queue_of(priority::signature).empty();
     if (!budget_ || !is_asked)
         return true;
     budget_->update(clock::now(), cpu_time(CLOCK_PROCESS_CPUTIME_ID));
@@ -150,7 +151,8 @@ void worker::end_tasks() noexcept
 {
     // A destroyed function's destructor may queue others.
     for (take_from_others(); any_ready(); take_from_others())
-        for (priority const each : {priority::established, priority::bulk, priority::handshake})
+        for (priority const each :
+             {priority::established, priority::bulk, priority::handshake, priority::signature})
             run_some(each, clock::duration::max());
 }
 
@@ -167,7 +169,7 @@ void worker::run()
         run_some(priority::established, clock::duration::max());
         if (has_cpu_time()) {
             run_some(priority::bulk, limits::bulk_time);
-            run_some(priority::handshake, handshake_time_);
+            run_handshakes();
         }
         charge_cpu_time();
     }
@@ -176,6 +178,16 @@ void worker::run()
     interrupt_all();
     end_tasks();
     thread_ = std::thread::id{};
+}
+
+void worker::run_handshakes() noexcept
+{
+    if (queue_of(priority::signature).empty())
+        return run_some(priority::handshake, handshake_time_);
+    // Those that cost little have more time, so that none of them is lost in the kernel's queue.
+    run_some(priority::handshake, std::max(handshake_time_, limits::crowd_time));
+    if (has_cpu_time())
+        run_some(priority::signature, handshake_time_);
 }
 
 void worker::stop() noexcept

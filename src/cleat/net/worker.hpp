@@ -46,8 +46,9 @@ public:
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
     [[nodiscard]] executor get_executor() noexcept { return executor{*this}; }
 
-    /// set_handshake_time sets the time for handshakes in each pass: limits::handshake_time unless
-    /// it is called.
+    /// set_handshake_time sets the time for handshakes in each pass, and again for those with
+    /// priority::signature: limits::handshake_time unless it is called. While there are such,
+    /// limits::crowd_time is the least for the others.
     void set_handshake_time(std::chrono::microseconds time) noexcept { handshake_time_ = time; }
 
     /// limit_cpu makes transfers and handshakes wait where the process would otherwise use up the
@@ -135,6 +136,7 @@ private:
     [[nodiscard]] bool any_ready() const noexcept;
     void take_from_others() noexcept;
     void run_some(priority level, clock::duration time) noexcept;
+    void run_handshakes() noexcept;
     void charge_cpu_time() noexcept;
     void end_tasks() noexcept;
     bool asio_has_work();

@@ -86,14 +86,29 @@ client_hello_reader::status client_hello_reader::judge_message() noexcept
 bool client_hello_reader::read_facts() noexcept
 {
     hello_parts const parts = hello_parts_of(message());
-    return parts.is_whole && for_each_extension(parts.extensions, [&](std::size_t n, octets body) {
-               if (n == alpn_number)
-                   return read_protocols(body, facts_.protocols);
-               if (n != static_cast<std::size_t>(extension::server_name))
-                   return true;
-               facts_.server_name = server_name_in(body);
-               return !facts_.server_name.empty();
-           });
+    bool has_versions = false; // A client of TLS 1.3 sends an ID that names no session (RFC 8446).
+    auto const read = [&](std::size_t number, octets body) {
+        switch (number) {
+        case static_cast<std::size_t>(extension::server_name):
+            facts_.server_name = server_name_in(body);
+            return !facts_.server_name.empty();
+        case alpn_number:
+            return read_protocols(body, facts_.protocols);
+        case static_cast<std::size_t>(extension::session_ticket): // Empty: a client without one.
+        case static_cast<std::size_t>(extension::pre_shared_key):
+            facts_.offers_session = facts_.offers_session || !body.empty();
+            return true;
+        case static_cast<std::size_t>(extension::supported_versions):
+            has_versions = true;
+            return true;
+        default:
+            return true;
+        }
+    };
+    if (!parts.is_whole || !for_each_extension(parts.extensions, read))
+        return false;
+    facts_.offers_session = facts_.offers_session || (!has_versions && !parts.session.empty());
+    return true;
 }
 
 } // namespace cleat::tls

@@ -18,6 +18,9 @@ struct hello_facts
 {
     std::string_view server_name{}; ///< SNI; empty: none.
     octets protocols{};             ///< Of ALPN, each behind a byte with its length; empty: none.
+    /// The client offers to resume a session: by a ticket, a pre-shared key, or below TLS 1.3 by
+    /// its ID. Whether the server has it is another question.
+    bool offers_session = false;
 };
 
 /// client_hello_reader takes the stream in parts of any size, and joins the records over which a

@@ -65,11 +65,11 @@ bytes protocols_extension(std::vector<std::string> const& protocols)
 }
 
 // A ClientHello message with its header.
-bytes message(bytes const& extensions)
+bytes message(bytes const& extensions, bytes const& session = bytes(32, 0xbb))
 {
     bytes body{3, 3};
     add_all(body, bytes(32, 0xaa));
-    add_all(body, with_length(bytes(32, 0xbb), 1));
+    add_all(body, with_length(session, 1));
     add_all(body, with_length({0x13, 0x01, 0x13, 0x02}, 2));
     add_all(body, with_length({0}, 1));
     add_all(body, with_length(extensions, 2));
@@ -158,6 +158,29 @@ TEST_CASE("without SNI and ALPN there are no facts")
     CHECK(reader.read(in_records(message({}), 1000)) == status::complete);
     CHECK(reader.facts().server_name.empty());
     CHECK(reader.facts().protocols.empty());
+}
+
+TEST_CASE("a session that a client offers is seen, in each way of offering one")
+{
+    auto const offers = [](bytes const& extensions, bytes const& session) {
+        client_hello_reader reader;
+        REQUIRE(reader.read(in_records(message(extensions, session), 1000)) == status::complete);
+        return reader.facts().offers_session;
+    };
+    bytes const id(32, 0xbb);
+    bytes const tls_1_3 = extension_of(43, {2, 3, 4});
+    auto const with_tls_1_3 = [&](bytes extensions) {
+        add_all(extensions, tls_1_3);
+        return extensions;
+    };
+    CHECK_FALSE(offers({}, {}));
+    CHECK(offers({}, id));
+    CHECK_FALSE(offers(tls_1_3, id)); // For middleboxes.
+    CHECK_FALSE(offers(extension_of(35, {}), {}));
+    CHECK(offers(extension_of(35, {1, 2}), {}));
+    CHECK_FALSE(offers(with_tls_1_3(extension_of(35, {})), id));
+    CHECK(offers(with_tls_1_3(extension_of(35, {1, 2})), id));
+    CHECK(offers(with_tls_1_3(extension_of(41, {1, 2})), id));
 }
 
 TEST_CASE("one that is too long is known by its length, or by the bytes that have come")

@@ -52,6 +52,7 @@ private:
 struct hello_parts
 {
     std::size_t version = 0; ///< legacy_version.
+    octets session;          ///< legacy_session_id.
     octets cipher_suites;
     octets extensions; ///< Without the length before them.
     bool is_whole = false;
@@ -63,8 +64,8 @@ struct hello_parts
     message_reader reader{client_hello};
     hello_parts parts;
     parts.version = reader.number(2);
-    static_cast<void>(reader.take(32));  // Random.
-    static_cast<void>(reader.vector(1)); // Session.
+    static_cast<void>(reader.take(32)); // Random.
+    parts.session = reader.vector(1);
     parts.cipher_suites = reader.vector(2);
     static_cast<void>(reader.vector(1)); // Compression.
     if (reader.is_whole() && !reader.is_empty())

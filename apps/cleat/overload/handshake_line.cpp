@@ -1,0 +1,103 @@
+#include "overload/handshake_line.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/net/priority.hpp>
+
+#include <utility>
+
+namespace cleat::app {
+
+struct handshake_line::pump : net::task_node
+{
+    explicit pump(handshake_line& line) : owner{&line} { finish = &pump::on_turn; }
+
+    static void on_turn(net::task_node& node, bool run)
+    {
+        pump& self = static_cast<pump&>(node);
+        self.queued = false;
+        if (self.owner == nullptr)
+            delete &self;
+        else if (run)
+            self.owner->serve_first();
+    }
+
+    void enqueue() noexcept
+    {
+        if (!std::exchange(queued, true))
+            owner->worker_.push_here(*this, net::priority::signature);
+    }
+
+    handshake_line* owner; // Null: it was destroyed while this was queued.
+    bool queued = false;
+};
+
+handshake_line::handshake_line(net::worker& worker)
+    : worker_{worker}, pump_{std::make_unique<pump>(*this)}
+{
+}
+
+handshake_line::~handshake_line()
+{
+    if (pump_->queued)
+        pump_.release()->owner = nullptr;
+}
+
+bool handshake_line::is_full() const noexcept
+{
+    return first_ != nullptr && (size() >= limits::line_size_max ||
+                                 worker_.now() - first_->since_ >= limits::line_wait_max);
+}
+
+void handshake_line::leave(turn& t) noexcept
+{
+    (t.previous_ == nullptr ? first_ : t.previous_->next_) = t.next_;
+    (t.next_ == nullptr ? last_ : t.next_->previous_) = t.previous_;
+    --size_;
+}
+
+// Serves as many as the worker's time allows, and one at least. A worker that drains resumes them
+// in one pass, with an interrupt each.
+void handshake_line::serve_first() noexcept
+{
+    while (first_ != nullptr) {
+        turn& next = *first_;
+        leave(next);
+        next.interrupt_.guard(nullptr);
+        next.caller_.resume();
+        if (worker_.time_is_up())
+            break;
+    }
+    if (first_ != nullptr)
+        pump_->enqueue();
+}
+
+handshake_line::turn::turn(handshake_line& line, net::interrupt& interrupt) noexcept
+    : waiter{[](net::waiter& w, error_code why) noexcept {
+        turn& self = static_cast<turn&>(w);
+        self.line_.leave(self);
+        self.error_ = why;
+        self.caller_.resume();
+    }}
+    , line_{line}
+    , interrupt_{interrupt}
+{
+}
+
+bool handshake_line::turn::await_ready() noexcept
+{
+    error_ = interrupt_.raised();
+    return static_cast<bool>(error_);
+}
+
+void handshake_line::turn::await_suspend(std::coroutine_handle<> caller) noexcept
+{
+    caller_ = caller;
+    since_ = line_.worker_.now();
+    previous_ = std::exchange(line_.last_, this);
+    (previous_ == nullptr ? line_.first_ : previous_->next_) = this;
+    ++line_.size_;
+    interrupt_.guard(this);
+    line_.pump_->enqueue();
+}
+
+} // namespace cleat::app

@@ -1,0 +1,96 @@
+// handshake_line: the full handshakes that wait for a worker's time, while more connections come
+// than it can serve.
+
+#pragma once
+
+#include "overload/claim_credit.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/executor.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/readiness.hpp>
+#include <cleat/net/worker.hpp>
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace cleat::app {
+
+/// handshake_line belongs to its worker's thread, and outlives its connections.
+///
+/// A full handshake costs ten times as much as one that resumes a session. While the kernel's queue
+/// is short they are served as they come, and nothing here is used. While it is long
+/// (limits::crowd_min), a worker takes all connections and reads their ClientHello: those that
+/// resume go ahead, and the others wait here, in their order, with priority::signature. Where the
+/// first of them has waited for limits::line_wait_max, new ones are shed before anything is signed
+/// for them.
+class handshake_line
+{
+public:
+    explicit handshake_line(net::worker& worker);
+    handshake_line(handshake_line&&) = delete;
+    ~handshake_line();
+
+    /// note_crowd: in this pass of the worker's loop many connections wait in the kernel's queue.
+    void note_crowd() noexcept { crowded_before_ = worker_.passes() + 2; }
+
+    /// is_crowded: a full handshake that begins now joins the line first.
+    [[nodiscard]] bool is_crowded() const noexcept
+    {
+        return first_ != nullptr || worker_.passes() < crowded_before_;
+    }
+
+    /// is_full: a full handshake that comes now is shed.
+    [[nodiscard]] bool is_full() const noexcept;
+
+    /// size is how many wait.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// claims are of clients that go ahead.
+    [[nodiscard]] claim_credit& claims() noexcept { return claims_; }
+
+    class turn;
+
+private:
+    struct pump; // Its place in the worker's queue, which may outlive it.
+
+    void serve_first() noexcept;
+    void leave(turn& t) noexcept;
+
+    net::worker& worker_;
+    std::unique_ptr<pump> pump_;
+    turn* first_ = nullptr;
+    turn* last_ = nullptr;
+    std::size_t size_ = 0;
+    std::uint64_t crowded_before_ = 0; // A pass of the worker.
+    claim_credit claims_;
+};
+
+/// handshake_line::turn is awaited by a full handshake that has joined the line, and the worker's
+/// time for it has come. The result is the reason that the interrupt was raised for, if it was.
+class [[nodiscard]] handshake_line::turn : net::waiter
+{
+public:
+    turn(handshake_line& line, net::interrupt& interrupt) noexcept;
+    turn(turn&&) = delete;
+    ~turn() = default;
+
+    [[nodiscard]] bool await_ready() noexcept;
+    void await_suspend(std::coroutine_handle<> caller) noexcept;
+    [[nodiscard]] error_code await_resume() const noexcept { return error_; }
+
+private:
+    friend class handshake_line;
+
+    handshake_line& line_;
+    net::interrupt& interrupt_;
+    net::worker::clock::time_point since_{};
+    std::coroutine_handle<> caller_;
+    error_code error_;
+    turn* previous_ = nullptr;
+    turn* next_ = nullptr;
+};
+
+} // namespace cleat::app

@@ -1,0 +1,158 @@
+#include "overload/claim_credit.hpp"
+#include "overload/handshake_line.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/net/worker.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cleat::app::handshake_line_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Handshakes that wait in a worker's line. Each is a letter in `served` when its turn has come, and
+// in `ended` when its wait ended before.
+struct scene
+{
+    scene() { worker.set_handshake_time(0us); } // One in each pass.
+
+    net::interrupt& join(char name)
+    {
+        net::interrupt& made = *interrupts.emplace_back(std::make_unique<net::interrupt>(worker));
+        wait(made, name);
+        return made;
+    }
+
+    net::detached wait(net::interrupt& interrupt, char name)
+    {
+        error_code const why = co_await handshake_line::turn{line, interrupt};
+        (why ? ended : served) += name;
+        if (served.size() + ended.size() == stop_after)
+            worker.stop();
+    }
+
+    void run(std::size_t turns)
+    {
+        stop_after = turns;
+        worker.run();
+    }
+
+    net::worker worker;
+    handshake_line line{worker};
+    std::string served;
+    std::string ended;
+    std::size_t stop_after = 0;
+    std::vector<std::unique_ptr<net::interrupt>> interrupts;
+};
+
+TEST_CASE("handshakes have their turn in the order in which they came")
+{
+    scene s;
+    for (char const name : {'a', 'b', 'c'})
+        s.join(name);
+    CHECK(s.line.size() == 3);
+    CHECK(s.served.empty());
+    s.run(3);
+    CHECK(s.served == "abc");
+    CHECK(s.line.size() == 0);
+}
+
+TEST_CASE("one whose deadline passes leaves the line, wherever it stands")
+{
+    for (std::size_t const left : {0U, 1U, 2U}) {
+        scene s;
+        for (char const name : {'a', 'b', 'c'})
+            s.join(name);
+        s.interrupts[left]->raise(error::handshake_timeout);
+        CHECK(s.ended == std::string(1, "abc"[left]));
+        s.run(3);
+        CHECK(s.served == std::string{"abc"}.erase(left, 1));
+    }
+}
+
+TEST_CASE("a worker that stops ends those that wait, and the line may end before it")
+{
+    scene s;
+    for (char const name : {'a', 'b', 'c'})
+        s.join(name);
+    s.run(1);
+    CHECK(s.served == "a");
+    CHECK(s.ended.size() == 2);
+    net::worker longer;
+    {
+        handshake_line line{longer};
+        net::interrupt interrupt{longer};
+        auto const wait = [](handshake_line& l, net::interrupt& i) -> net::detached {
+            static_cast<void>(co_await handshake_line::turn{l, i});
+        };
+        wait(line, interrupt);
+        interrupt.raise(error::stopped);
+        CHECK(line.size() == 0);
+    }
+}
+
+TEST_CASE("it is crowded while handshakes wait, and for the pass after a crowd was noted")
+{
+    scene s;
+    CHECK_FALSE(s.line.is_crowded());
+    s.line.note_crowd();
+    CHECK(s.line.is_crowded());
+    net::interrupt& one = s.join('a');
+    s.run(1);
+    CHECK(s.worker.passes() >= 1);
+    CHECK(s.served == "a");
+    one.clear();
+}
+
+TEST_CASE("it is full when as many wait as may")
+{
+    scene s;
+    while (s.interrupts.size() != limits::line_size_max) {
+        CHECK_FALSE(s.line.is_full());
+        s.join('x');
+    }
+    CHECK(s.line.is_full());
+    s.interrupts.front()->raise(error::handshake_timeout);
+    CHECK_FALSE(s.line.is_full());
+}
+
+TEST_CASE("false claims use up the credit, and true ones do not")
+{
+    claim_credit credit;
+    claim_credit::time_point const now{1h};
+    for (std::uint32_t i = 0; i != 10 * limits::claims_max; ++i) {
+        REQUIRE(credit.take(now));
+        credit.give_back();
+    }
+    for (std::uint32_t i = 0; i != limits::claims_max; ++i)
+        REQUIRE(credit.take(now));
+    CHECK_FALSE(credit.take(now));
+    credit.give_back();
+    CHECK(credit.take(now));
+    CHECK_FALSE(credit.take(now + limits::claim_renewal - 1ms));
+    CHECK(credit.take(now + limits::claim_renewal));
+    CHECK_FALSE(credit.take(now + limits::claim_renewal));
+}
+
+TEST_CASE("credit that comes back with time has the same bound")
+{
+    claim_credit credit;
+    for (std::uint32_t i = 0; i != limits::claims_max; ++i)
+        REQUIRE(credit.take(claim_credit::time_point{1h}));
+    claim_credit::time_point const later{1'000h};
+    for (std::uint32_t i = 0; i != limits::claims_max; ++i)
+        REQUIRE(credit.take(later));
+    CHECK_FALSE(credit.take(later));
+}
+
+} // namespace
+} // namespace cleat::app::handshake_line_test

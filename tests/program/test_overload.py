@@ -1,0 +1,125 @@
+"""More connections than a worker can serve: those that resume a session go ahead of full
+handshakes, a client that has left costs no signature, and where the wait grows too long new ones
+are shed."""
+
+import select
+import signal
+import socket
+from contextlib import contextmanager
+
+import pytest
+
+from admin_client import LOCAL, admin_of
+from deadlines import DEADLINE
+from sessions import visit
+from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
+
+CROWD = 500  # More than limits::crowd_min, and less than the backlog.
+
+
+@pytest.fixture
+def busy(cleat, certs):
+    """busy is a cleat with one worker, for which a signature takes milliseconds."""
+    slow = certs.self_signed("rsa-4096", ["-newkey", "rsa:4096"], "DNS:localhost")
+    return cleat("--workers", 1, "--admin", LOCAL, "--log-burst", 3, pem=[slow])
+
+
+@contextmanager
+def held(server):
+    """held: the kernel queues connections meanwhile, and nobody serves them."""
+    server.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.signal(signal.SIGCONT)
+
+
+def hello_of(port):
+    with TlsClient(port, handshake=False) as client:
+        return client.client_hello()
+
+
+def begin(port, hello):
+    made = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE)
+    made.sendall(hello)
+    return made
+
+
+def answered(clients):
+    """answered are those to which cleat has sent something."""
+    poll = select.poll()
+    for client in clients:
+        poll.register(client, select.POLLIN)
+    return len(poll.poll(0))
+
+
+def close_all(clients):
+    for client in clients:
+        client.close()
+
+
+@pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+def test_a_session_goes_ahead_of_full_handshakes(busy, version):
+    tls = only(version)
+    _, session = visit(busy.port, tls)
+    hello = hello_of(busy.port)
+    with held(busy):
+        crowd = [begin(busy.port, hello) for _ in range(CROWD)]
+        returning = TlsClient(busy.port, tls, session=session, handshake=False)
+        returning.socket.sendall(returning.client_hello())
+    with returning:
+        returning.handshake()
+        before = answered(crowd)
+        assert returning.tls.session_reused
+        assert returning.exchange(b"first") == b"first"
+    assert before < CROWD / 2
+    close_all(crowd)
+
+
+def test_full_handshakes_are_served_in_their_order(busy):
+    hello = hello_of(busy.port)
+    with held(busy):
+        crowd = [begin(busy.port, hello) for _ in range(CROWD // 2)]
+    poll = select.poll()
+    numbers = {client.fileno(): number for number, client in enumerate(crowd)}
+    for number in numbers:
+        poll.register(number, select.POLLIN)
+    order = []
+    while numbers:
+        for found, _ in poll.poll(DEADLINE * 1000):
+            poll.unregister(found)
+            order.append(numbers.pop(found))
+    # poll() gives those of one look by their descriptor.
+    assert order == sorted(order)
+    close_all(crowd)
+
+
+def test_a_client_that_has_left_costs_no_signature(busy):
+    """Half of the crowd has left before its turn. The whole costs half of what all would."""
+    hello = hello_of(busy.port)
+
+    def cost(leaves):
+        before = busy.cpu_seconds()
+        with held(busy):
+            crowd = [begin(busy.port, hello) for _ in range(CROWD)]
+            close_all(crowd[::2] if leaves else [])
+        with TlsClient(busy.port) as last:
+            last.exchange(b"the last")
+        close_all(crowd)
+        return busy.cpu_seconds() - before
+
+    assert cost(leaves=True) < 0.75 * cost(leaves=False)
+
+
+def test_where_the_wait_is_too_long_new_ones_are_shed(busy):
+    admin = admin_of(busy)
+    with TlsClient(busy.port) as established:
+        hello = hello_of(busy.port)
+        crowd = []
+        while not busy.log(event="connection-refused", reason="handshake-shed"):
+            assert len(crowd) < 8000  # limits::line_size_max, and what is served meanwhile.
+            crowd.append(begin(busy.port, hello))
+        assert established.exchange(b"not in line") == b"not in line"
+        close_all(crowd)
+    seen = admin.metrics()
+    assert seen.value("cleat_connections_closed_total", reason="handshake-shed") > 0
