@@ -15,8 +15,10 @@ WITH_SERVER: frozenset[Failure] = frozenset({
     ("answer", "truncated"),
     ("answer", "answer cut off"),
 })
-# Above its capacity a server can serve late only. A client may give up, but nobody may cut it.
+# Above its capacity a server can serve late only. A client may give up, and one without a session
+# may be shed before its turn (handshake-shed). Nobody else may be cut.
 IN_FLOOD: frozenset[Failure] = frozenset({
+    ("handshake", "reset"),
     ("connect", "timeout"),
     ("handshake", "timeout"),
     ("answer", "timeout"),

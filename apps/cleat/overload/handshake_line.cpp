@@ -55,8 +55,7 @@ void handshake_line::leave(turn& t) noexcept
     --size_;
 }
 
-// Serves as many as the worker's time allows, and one at least. A worker that drains resumes them
-// in one pass, with an interrupt each.
+// Serves as many as the worker's time allows, and one at least.
 void handshake_line::serve_first() noexcept
 {
     while (first_ != nullptr) {
