@@ -16,7 +16,7 @@ WITH_SERVER: frozenset[Failure] = frozenset({
     ("answer", "answer cut off"),
 })
 # Above its capacity a server can serve late only. A client may give up, and one without a session
-# may be shed before its turn (handshake-shed). Nobody else may be cut.
+# may be shed before its turn (handshake-shed). Others may not be cut.
 IN_FLOOD: frozenset[Failure] = frozenset({
     ("handshake", "reset"),
     ("connect", "timeout"),

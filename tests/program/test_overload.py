@@ -120,6 +120,8 @@ def test_where_the_wait_is_too_long_new_ones_are_shed(busy):
             assert len(crowd) < 8000  # limits::line_size_max, and what is served meanwhile.
             crowd.append(begin(busy.port, hello))
         assert established.exchange(b"not in line") == b"not in line"
+        waiting = admin.metrics().value("cleat_handshakes_waiting")
+        assert 0 < waiting <= len(crowd)
         close_all(crowd)
     seen = admin.metrics()
     assert seen.value("cleat_connections_closed_total", reason="handshake-shed") > 0

@@ -58,12 +58,14 @@ std::string worker_json(worker_source const& worker)
     return fmt::format(
         "{{\"ended\": {}, \"cpu_seconds\": {}, \"passes\": {}, \"longest_turn_seconds\": {}, "
         "\"connections\": {}, \"open\": {}, "
-        "\"handshakes\": {}, \"handshakes_failed\": {}, \"bytes_up\": {}, \"bytes_down\": {}}}",
+        "\"handshakes\": {}, \"handshakes_failed\": {}, \"handshakes_waiting\": {}, \"bytes_up\": "
+        "{}, \"bytes_down\": {}}}",
         json_bool(counts.ended),
         used ? fmt::to_string(std::chrono::duration<double>{*used}.count()) : "null",
         worker.worker->passes(),
         std::chrono::duration<double>{worker.worker->longest_turn()}.count(), opened,
         opened - std::min(closed, opened), handshakes, failed,
+        counts.handshakes_waiting.load(std::memory_order_relaxed),
         counts.traffic.value(traffic_count::bytes_up),
         counts.traffic.value(traffic_count::bytes_down));
 }
