@@ -1,7 +1,9 @@
+#include "client_address.hpp"
 #include "connection_log.hpp"
 #include "limits/limited_client.hpp"
 #include "listener.hpp"
 #include "overload/triage.hpp"
+#include "serve_by_hello.hpp"
 #include "terminator.hpp"
 #include "worker_service.hpp"
 
@@ -24,7 +26,7 @@ namespace {
 // A connection needs one for its client, and one for its upstream.
 constexpr std::size_t descriptors_of_one = 2;
 
-// The client gets a reset, and nothing was allocated for it.
+// The client gets a reset, and no coroutine was made for it.
 void refuse_at_once(
     frontend_socket const& frontend, unique_fd fd, net::address const& peer,
     error_code why) noexcept
@@ -35,15 +37,30 @@ void refuse_at_once(
     log.refused(why);
 }
 
+// The client wants a full handshake that would come too late, or while few descriptors are left. It
+// ends before a coroutine is made for it. Not where other bytes come before its ClientHello, or
+// another server may answer that.
+bool is_shed_at_once(frontend_socket const& frontend, int fd, bool has_few_descriptors) noexcept
+{
+    handshake_line const& line = frontend.service.connections().line();
+    if (line.size() == 0 || !(has_few_descriptors || is_line_full(frontend)))
+        return false;
+    config const& settings = frontend.service.configuration().settings;
+    return !frontend.plan.takes_plaintext && !reads_hello_first(frontend) &&
+           !expects_proxy_header(settings, frontend.plan.admission.get()) &&
+           wants_full_handshake(fd);
+}
+
 // Starts the connection's coroutine, which runs to its first wait. The error: memory has run out,
 // and the connection is closed.
-error_code start_connection(frontend_socket& frontend, unique_fd fd, net::address const& peer)
+error_code start_connection(
+    frontend_socket& frontend, unique_fd fd, net::address const& peer, bool has_few_descriptors)
 {
     if (error_code const ec = check_open_connections(frontend)) {
         refuse_at_once(frontend, std::move(fd), peer, ec);
         return {};
     }
-    if (is_shed_unread(frontend, fd.get())) {
+    if (is_shed_at_once(frontend, fd.get(), has_few_descriptors)) {
         refuse_at_once(frontend, std::move(fd), peer, error::handshake_shed);
         return {};
     }
@@ -82,11 +99,12 @@ listener::listener(unique_fd socket, frontend_socket& frontend)
           std::move(socket),
           {.serve =
                [this](unique_fd fd, net::address const& peer) {
-                   if (fd.get() >= first_of_reserve_)
+                   bool const has_few_descriptors = fd.get() >= first_of_reserve_;
+                   if (has_few_descriptors)
                        evict(descriptors_of_one);
                    if (acceptor_.is_crowded())
                        frontend_->service.connections().line().note_crowd();
-                   return start_connection(*frontend_, std::move(fd), peer);
+                   return start_connection(*frontend_, std::move(fd), peer, has_few_descriptors);
                },
            .on_pause =
                [this](error_code why) {

@@ -62,6 +62,14 @@ net::task<bool> serve_by_hello(
                 std::move(hello.bytes), log);
             co_return true;
         }
+        if (chosen.passthrough == nullptr && frontend.service.connections().line().is_crowded()) {
+            error_code const ended =
+                co_await take_turn(interrupt, frontend, accepted, facts, before.claim);
+            if (ended) {
+                end_in_line(ended, accepted, log);
+                co_return true;
+            }
+        }
         planned_route const* const route =
             chosen.passthrough != nullptr ? chosen.passthrough : chosen.settings;
         if (!find_place(frontend, route, facts.server_name, accepted, log, before.place))
@@ -72,14 +80,6 @@ net::task<bool> serve_by_hello(
             co_return true;
         }
         before.settings = chosen.settings;
-        if (frontend.service.connections().line().is_crowded()) {
-            error_code const ended =
-                co_await wait_in_line(interrupt, frontend.service, accepted, facts, before.claim);
-            if (ended) {
-                end_in_line(ended, accepted, log);
-                co_return true;
-            }
-        }
     }
     before.bytes = std::move(hello.bytes);
     co_return false;

@@ -28,12 +28,12 @@ struct read_hello
     byte_queue bytes;                        ///< All that the socket had.
     planned_route const* settings = nullptr; ///< See hello_route.
     limited_route place{};
-    claim_credit* claim = nullptr; ///< See wait_in_line.
+    claim_credit* claim = nullptr; ///< See take_turn.
 
     void give_bytes(net::channel& channel) noexcept { channel.feed(std::move(bytes)); }
 
-    /// on_established gives back what a client has claimed that has resumed its session.
-    void on_established(tls::engine const& engine) const noexcept
+    /// on_handshake_end gives back what a client has claimed that has resumed its session.
+    void on_handshake_end(tls::engine const& engine) const noexcept
     {
         if (claim != nullptr && engine.info().resumed)
             claim->give_back();
@@ -46,7 +46,7 @@ struct unread_hello
     static constexpr planned_route const* settings = nullptr;
 
     static void give_bytes(net::channel& /*channel*/) noexcept {}
-    static void on_established(tls::engine const& /*engine*/) noexcept {}
+    static void on_handshake_end(tls::engine const& /*engine*/) noexcept {}
 };
 
 /// reads_hello_first: the frontend may have such connections, or routes with settings.

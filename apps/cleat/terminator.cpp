@@ -61,9 +61,9 @@ net::detached serve_connection(
     before.give_bytes(client.channel);
     bool const is_let_in = co_await establish(
         interrupt, frontend, before.settings, client, peer, proxy_header.get(), log);
+    before.on_handshake_end(client.channel.engine());
     if (!is_let_in)
         co_return;
-    before.on_established(client.channel.engine());
     destination to = choose_destination(frontend, client, peer, proxy_header.get());
     if constexpr (HasTlsUpstream)
         if (to.choice.tls() != nullptr)

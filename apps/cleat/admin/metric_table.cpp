@@ -594,7 +594,7 @@ constexpr metric_row metric_rows[] = {
      "Full handshakes that wait for a worker's time, where more connect than it can serve", "",
      [](from_t from, into_t into) {
          into.add(sum(from, [](worker_counts const& each) {
-             return each.handshakes_waiting.load(std::memory_order_relaxed);
+             return each.ended ? 0 : each.handshakes_waiting.load(std::memory_order_relaxed);
          }));
      }},
     {"cleat_worker_cpu_limit_waits", metric_type::counter, "",

@@ -65,7 +65,7 @@ std::string worker_json(worker_source const& worker)
         worker.worker->passes(),
         std::chrono::duration<double>{worker.worker->longest_turn()}.count(), opened,
         opened - std::min(closed, opened), handshakes, failed,
-        counts.handshakes_waiting.load(std::memory_order_relaxed),
+        counts.ended ? 0 : counts.handshakes_waiting.load(std::memory_order_relaxed),
         counts.traffic.value(traffic_count::bytes_up),
         counts.traffic.value(traffic_count::bytes_down));
 }

@@ -85,11 +85,12 @@ TEST_CASE("each worker has its own numbers")
     both.counts[1]->traffic.add(traffic_count::bytes_down, 7);
     both.counts[1]->closed.add(close_reason::done);
     both.counts[1]->handshakes.add(handshake_kind::full_1_3, 2);
+    both.counts[1]->handshakes_waiting = 5;
     std::string const json = both.json();
     CHECK(contains(json, "\"connections\": 0, \"open\": 0, \"handshakes\": 0"));
     CHECK(contains(
         json, "\"connections\": 3, \"open\": 2, \"handshakes\": 2, \"handshakes_failed\": 0, "
-              "\"bytes_up\": 0, \"bytes_down\": 7"));
+              "\"handshakes_waiting\": 5, \"bytes_up\": 0, \"bytes_down\": 7"));
 }
 
 TEST_CASE("certificates are few, whatever their number")

@@ -11,9 +11,8 @@
 namespace cleat::app {
 
 /// claim_credit bounds what clients gain by a false claim to have a session: such a handshake goes
-/// ahead, and then costs a signature. An honest client gives back what it took, as soon as it is
-/// established. After many false claims some credit comes back with time, but nobody goes ahead as
-/// a matter of course.
+/// ahead, and then costs a signature. An honest client gives back what it took, when its handshake
+/// ends. The credit of false claims comes back with time, one in each limits::claim_renewal.
 class claim_credit
 {
 public:

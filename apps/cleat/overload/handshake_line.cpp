@@ -42,10 +42,17 @@ handshake_line::~handshake_line()
         pump_.release()->owner = nullptr;
 }
 
-bool handshake_line::is_full() const noexcept
+bool handshake_line::is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept
 {
-    return first_ != nullptr && (size() >= limits::line_size_max ||
-                                 worker_.now() - first_->since_ >= limits::line_wait_max);
+    return first_ != nullptr &&
+           (size_ >= most || time_for_each_ * static_cast<std::int64_t>(size_) > longest ||
+            worker_.now() - first_->since_ > longest);
+}
+
+// Those that leave without a signature count, too: they make the wait of the others shorter.
+void handshake_line::note_wait(turn const& served) noexcept
+{
+    time_for_each_ = (worker_.now() - served.since_) / static_cast<std::int64_t>(served.ahead_ + 1);
 }
 
 void handshake_line::leave(turn& t) noexcept
@@ -60,6 +67,7 @@ void handshake_line::serve_first() noexcept
 {
     while (first_ != nullptr) {
         turn& next = *first_;
+        note_wait(next);
         leave(next);
         next.interrupt_.guard(nullptr);
         next.caller_.resume();
@@ -94,7 +102,7 @@ void handshake_line::turn::await_suspend(std::coroutine_handle<> caller) noexcep
     since_ = line_.worker_.now();
     previous_ = std::exchange(line_.last_, this);
     (previous_ == nullptr ? line_.first_ : previous_->next_) = this;
-    ++line_.size_;
+    ahead_ = line_.size_++;
     interrupt_.guard(this);
     line_.pump_->enqueue();
 }

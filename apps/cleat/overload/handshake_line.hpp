@@ -11,6 +11,7 @@
 #include <cleat/net/readiness.hpp>
 #include <cleat/net/worker.hpp>
 
+#include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +21,11 @@ namespace cleat::app {
 
 /// handshake_line belongs to its worker's thread, and outlives its connections.
 ///
-/// A full handshake costs ten times as much as one that resumes a session. While the kernel's queue
-/// is short they are served as they come, and nothing here is used. While it is long
-/// (limits::crowd_min), a worker takes all connections and reads their ClientHello: those that
-/// resume go ahead, and the others wait here, in their order, with priority::signature. Where the
-/// first of them has waited for limits::line_wait_max, new ones are shed before anything is signed
-/// for them.
+/// A full handshake costs several times as much as one that resumes a session. While the kernel's
+/// queue is short they are served as they come, and nothing here is used. While it is long
+/// (limits::crowd_min), a worker takes all connections and reads their ClientHello: clients that
+/// resume go ahead, and the others wait here, in their order, with priority::signature. Where a new
+/// one would wait for too long, it is shed before anything is signed for it.
 class handshake_line
 {
 public:
@@ -42,8 +42,9 @@ public:
         return first_ != nullptr || worker_.passes() < crowded_before_;
     }
 
-    /// is_full: a full handshake that comes now is shed.
-    [[nodiscard]] bool is_full() const noexcept;
+    /// is_full: `most` wait, or a handshake that joins now would wait for longer than `longest`, as
+    /// those did that had their turn last; or the first has waited for so long already.
+    [[nodiscard]] bool is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept;
 
     /// size is how many wait.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -57,6 +58,7 @@ private:
     struct pump; // Its place in the worker's queue, which may outlive it.
 
     void serve_first() noexcept;
+    void note_wait(turn const& served) noexcept;
     void leave(turn& t) noexcept;
 
     net::worker& worker_;
@@ -64,7 +66,8 @@ private:
     turn* first_ = nullptr;
     turn* last_ = nullptr;
     std::size_t size_ = 0;
-    std::uint64_t crowded_before_ = 0; // A pass of the worker.
+    net::worker::clock::duration time_for_each_{}; // By the wait of the last one served.
+    std::uint64_t crowded_before_ = 0;             // A pass of the worker.
     claim_credit claims_;
 };
 
@@ -87,6 +90,7 @@ private:
     handshake_line& line_;
     net::interrupt& interrupt_;
     net::worker::clock::time_point since_{};
+    std::size_t ahead_ = 0; // When it joined.
     std::coroutine_handle<> caller_;
     error_code error_;
     turn* previous_ = nullptr;

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,11 +20,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
+void work_for(std::chrono::milliseconds time)
+{
+    auto const until = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+}
+
 // Handshakes that wait in a worker's line. Each is a letter in `served` when its turn has come, and
 // in `ended` when its wait ended before.
 struct scene
 {
     scene() { worker.set_handshake_time(0us); } // One in each pass.
+    scene(scene&&) = delete;
+    ~scene() { worker.interrupt_all(); } // Each coroutine ends, and frees its frame.
 
     net::interrupt& join(char name)
     {
@@ -36,6 +46,8 @@ struct scene
     {
         error_code const why = co_await handshake_line::turn{line, interrupt};
         (why ? ended : served) += name;
+        if (on_turn)
+            on_turn();
         if (served.size() + ended.size() == stop_after)
             worker.stop();
     }
@@ -51,6 +63,7 @@ struct scene
     std::string served;
     std::string ended;
     std::size_t stop_after = 0;
+    std::function<void()> on_turn;
     std::vector<std::unique_ptr<net::interrupt>> interrupts;
 };
 
@@ -106,23 +119,40 @@ TEST_CASE("it is crowded while handshakes wait, and for the pass after a crowd w
     CHECK_FALSE(s.line.is_crowded());
     s.line.note_crowd();
     CHECK(s.line.is_crowded());
-    net::interrupt& one = s.join('a');
-    s.run(1);
-    CHECK(s.worker.passes() >= 1);
-    CHECK(s.served == "a");
-    one.clear();
+    std::string crowded; // After each turn.
+    s.on_turn = [&] { crowded += s.line.is_crowded() ? 'y' : 'n'; };
+    for (char const name : {'a', 'b', 'c', 'd'})
+        s.join(name);
+    s.run(4);
+    CHECK(crowded == "yyyn");
 }
 
 TEST_CASE("it is full when as many wait as may")
 {
     scene s;
-    while (s.interrupts.size() != limits::line_size_max) {
-        CHECK_FALSE(s.line.is_full());
+    while (s.interrupts.size() != 100) {
+        CHECK_FALSE(s.line.is_full(100, 1h));
         s.join('x');
     }
-    CHECK(s.line.is_full());
+    CHECK(s.line.is_full(100, 1h));
     s.interrupts.front()->raise(error::handshake_timeout);
-    CHECK_FALSE(s.line.is_full());
+    CHECK_FALSE(s.line.is_full(100, 1h));
+}
+
+TEST_CASE("it is full where a new one would wait for too long, as the last one served has shown")
+{
+    scene s;
+    bool is_full = false; // With 50 behind ten that were served.
+    s.on_turn = [&] {
+        work_for(5ms);
+        if (s.served.size() == 10)
+            is_full = s.line.is_full(100, 150ms) && !s.line.is_full(100, 1h);
+    };
+    for (int i = 0; i != 60; ++i)
+        s.join('x');
+    CHECK_FALSE(s.line.is_full(100, 150ms)); // Nothing is known yet.
+    s.run(60);
+    CHECK(is_full); // 50 places of 5 ms at least are 250.
 }
 
 TEST_CASE("false claims use up the credit, and true ones do not")

@@ -1,19 +1,19 @@
-#include "admission/admission.hpp"
-#include "client_address.hpp"
-#include "limits/half_open.hpp"
 #include "overload/handshake_line.hpp"
 #include "overload/triage.hpp"
-#include "serve_by_hello.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/scratch.hpp>
 
-#include <cerrno>
+#include <boost/system/errc.hpp>
+
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <new>
 #include <span>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace cleat::app {
@@ -21,31 +21,33 @@ namespace {
 
 using status = tls::client_hello_reader::status;
 
-// TLS has the first byte, and this cleat the answer to it.
-bool terminates_all(frontend_socket const& frontend) noexcept
-{
-    config const& settings = frontend.service.configuration().settings;
-    return !frontend.plan.takes_plaintext && !reads_hello_first(frontend) &&
-           !expects_proxy_header(settings, frontend.plan.admission.get());
-}
-
 // No error while the client waits for an answer.
-error_code presence_of(net::socket& client) noexcept
+error_code presence_of(net::socket const& client) noexcept
 {
-    std::byte next{};
-    ssize_t const n = ::recv(client.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n == 0)
-        return error::truncated;
-    bool const is_here = n > 0 || errno == EAGAIN || errno == EINTR;
-    return is_here ? error_code{} : last_system_error();
+    pollfd state{client.native_handle(), POLLRDHUP, 0};
+    if (::poll(&state, 1, 0) <= 0)
+        return {};
+    if ((state.revents & (POLLERR | POLLHUP)) != 0)
+        return make_error_code(boost::system::errc::connection_reset);
+    return error::truncated;
 }
 
 } // namespace
 
-bool is_shed_unread(frontend_socket const& frontend, int fd) noexcept
+bool is_line_full(frontend_socket const& frontend) noexcept
 {
-    if (!frontend.service.connections().line().is_full() || !terminates_all(frontend))
-        return false;
+    worker_connections& all = frontend.service.connections();
+    std::chrono::milliseconds const timeout =
+        *frontend.service.configuration().settings.ssl_handshake_timeout;
+    std::size_t const connections_max =
+        std::min(all.limits().connections_max(), frontend.connections_max);
+    return all.line().is_full(
+        std::min(limits::line_size_max, connections_max / 2),
+        std::min(limits::line_wait_max, timeout / 2));
+}
+
+bool wants_full_handshake(int fd) noexcept
+{
     std::span<std::byte> const block =
         net::scratch::of_this_thread().received().first(limits::turn_min);
     ssize_t const n = ::recv(fd, block.data(), block.size(), MSG_PEEK | MSG_DONTWAIT);
@@ -61,19 +63,17 @@ bool is_shed_unread(frontend_socket const& frontend, int fd) noexcept
     }
 }
 
-net::task<error_code> wait_in_line(
-    net::interrupt& interrupt, worker_service const& service, net::socket& socket,
+net::task<error_code> take_turn(
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     tls::hello_facts const& hello, claim_credit*& claim)
 {
-    handshake_line& line = service.connections().line();
+    handshake_line& line = frontend.service.connections().line();
     if (hello.offers_session && line.claims().take(interrupt.worker().now())) {
         claim = &line.claims();
         co_return error_code{};
     }
-    if (line.is_full())
+    if (is_line_full(frontend))
         co_return error::handshake_shed;
-    half_open unfinished{service.connections().half_open(), interrupt};
-    unfinished.on_input();
     error_code const ended = co_await handshake_line::turn{line, interrupt};
     co_return ended ? ended : presence_of(socket);
 }

@@ -13,18 +13,21 @@
 
 namespace cleat::app {
 
-/// is_shed_unread: the line of full handshakes is full, and the client that has just connected
-/// wants one: its whole ClientHello has come. Such a connection ends before anything is made for
-/// it, which costs a tenth of what it would later. False also where other bytes come before the
-/// ClientHello, or another server may answer it.
-[[nodiscard]] bool is_shed_unread(frontend_socket const& frontend, int fd) noexcept;
+/// is_line_full: a full handshake that comes to the frontend now is shed. It would wait for longer
+/// than limits::line_wait_max, or half of ssl-handshake-timeout; or limits::line_size_max wait, or
+/// half as many as may be connected.
+[[nodiscard]] bool is_line_full(frontend_socket const& frontend) noexcept;
 
-/// wait_in_line ends when the worker has time for the handshake of a client with such a
-/// ClientHello. At once where the client goes ahead: `claim` is then what it took, and the caller
-/// gives it back once the client has resumed its session. The error is error::handshake_shed, or
-/// why the wait has ended: a client that has gone meanwhile costs no signature.
-net::task<error_code> wait_in_line(
-    net::interrupt& interrupt, worker_service const& service, net::socket& socket,
+/// wants_full_handshake: the whole ClientHello of a client that has just connected has come, and
+/// offers no session. Takes no byte from the socket.
+[[nodiscard]] bool wants_full_handshake(int fd) noexcept;
+
+/// take_turn ends when the worker has time for the handshake of the client with this ClientHello.
+/// At once where the client goes ahead: `claim` is then what it took, and the caller gives it back
+/// once the client has resumed its session. The error is error::handshake_shed, or why the wait has
+/// ended: a client that has gone meanwhile costs no signature.
+net::task<error_code> take_turn(
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     tls::hello_facts const& hello, claim_credit*& claim);
 
 } // namespace cleat::app

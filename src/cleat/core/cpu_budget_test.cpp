@@ -17,6 +17,7 @@ struct process
     cpu_budget::clock::time_point now{};
     nanoseconds used{};
     cpu_budget budget{{.cpus = 0.3, .period = 10ms}, now, used};
+    nanoseconds credit_max{static_cast<long>(3'000'000 * limits::cpu_credit_part)};
 
     void pass(nanoseconds time, nanoseconds work)
     {
@@ -33,7 +34,7 @@ TEST_CASE("a process begins with a part of its quota")
     process p;
     CHECK(p.budget.has_credit());
     CHECK(p.budget.time_to_credit() == 0ns);
-    p.pass(0ms, 800us);
+    p.pass(0ms, p.credit_max + 50us);
     CHECK_FALSE(p.budget.has_credit());
 }
 
@@ -41,8 +42,7 @@ TEST_CASE("time without work brings credit, and never more than a part of the qu
 {
     process p;
     p.pass(1h, 0ms);
-    auto const part = nanoseconds{static_cast<long>(3'000'000 * limits::cpu_credit_part)};
-    p.pass(0ms, part - 1us);
+    p.pass(0ms, p.credit_max - 1us);
     CHECK(p.budget.has_credit());
     p.pass(0ms, 2us);
     CHECK_FALSE(p.budget.has_credit());
@@ -51,14 +51,14 @@ TEST_CASE("time without work brings credit, and never more than a part of the qu
 TEST_CASE("credit that is used up comes back as a whole")
 {
     process p;
-    p.pass(0ms, 900us);
+    p.pass(0ms, p.credit_max + 150us);
     CHECK_FALSE(p.budget.has_credit());
     nanoseconds const wait = p.budget.time_to_credit();
     REQUIRE(wait > 100us);
     p.pass(wait, 0ms);
     CHECK(p.budget.has_credit());
     CHECK(p.budget.time_to_credit() == 0ns);
-    p.pass(0ms, 700us);
+    p.pass(0ms, p.credit_max - 50us);
     CHECK(p.budget.has_credit()); // Until all of it is used up.
     p.pass(0ms, 100us);
     CHECK_FALSE(p.budget.has_credit());

@@ -131,11 +131,12 @@ inline constexpr std::size_t evicted_at_once = 16;
 /// first that resume a session.
 inline constexpr std::size_t crowd_min = 128;
 
-/// crowd_time: the time for that in each pass of its loop, while full handshakes wait for theirs.
-inline constexpr std::chrono::microseconds crowd_time{250};
+/// crowd_time: in each pass of the worker's loop, the time to accept and read connections while
+/// full handshakes wait. Longer than for handshakes else, since what is not read in time is lost.
+inline constexpr std::chrono::microseconds crowd_time{500};
 
-/// line_wait_max, line_size_max: how long a full handshake waits for a worker's time, and how many
-/// do, before the worker sheds new ones. Most clients wait for longer than this.
+/// line_wait_max, line_size_max: a full handshake that would wait for longer than this, or behind
+/// so many, is shed. Most clients wait for longer.
 inline constexpr std::chrono::milliseconds line_wait_max{2'000};
 inline constexpr std::size_t line_size_max = 4'096;
 

@@ -60,13 +60,26 @@ error_code acceptor::change(listen_options const& options) noexcept
     return change_listen_options(listening_->fd(), options);
 }
 
-std::size_t acceptor::queued() const noexcept
+// Of a listening socket: the length of its queue, and how long that may be. None for others than
+// TCP's.
+acceptor::queue acceptor::queue_now() const noexcept
 {
     tcp_info info{};
     socklen_t size = sizeof info;
     if (!listening_ || ::getsockopt(listening_->fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
-        return 0;
-    return info.tcpi_unacked; // Of a listening socket: the length of its queue.
+        return {};
+    return {info.tcpi_unacked, info.tcpi_sacked};
+}
+
+std::size_t acceptor::queued() const noexcept
+{
+    return queue_now().length;
+}
+
+bool acceptor::sees_crowd() const noexcept
+{
+    queue const now = queue_now();
+    return now.length > std::min<std::size_t>(limits::crowd_min, now.longest / 2);
 }
 
 void acceptor::close() noexcept
@@ -106,8 +119,7 @@ void acceptor::accept_batch() noexcept
     else
         batch_.restart();
     // Only a queue that has not been empty for long can be long: others cost no system call.
-    is_crowded_ = batch_.size() == limits::accept_batch_max &&
-                  queued() > std::min(limits::crowd_min, std::size_t(spec_.backlog) / 2);
+    is_crowded_ = batch_.size() == limits::accept_batch_max && sees_crowd();
     listening_->use_up_read();
     error_code why;
     bool one = true;

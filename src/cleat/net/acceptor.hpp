@@ -72,6 +72,14 @@ public:
 private:
     struct turn; // Its place in the worker's queue, which may outlive it.
 
+    struct queue
+    {
+        std::size_t length = 0;
+        std::size_t longest = 0;
+    };
+
+    [[nodiscard]] queue queue_now() const noexcept;
+    [[nodiscard]] bool sees_crowd() const noexcept;
     void wait() noexcept;
     void enqueue() noexcept;
     void accept_batch() noexcept;

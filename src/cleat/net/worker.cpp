@@ -184,9 +184,11 @@ void worker::run_handshakes() noexcept
 {
     if (queue_of(priority::signature).empty())
         return run_some(priority::handshake, handshake_time_);
-    // Those that cost little have more time, so that none of them is lost in the kernel's queue.
+    // Connections are read faster than they are served, so that none is lost in the kernel's queue.
     run_some(priority::handshake, std::max(handshake_time_, limits::crowd_time));
-    if (has_cpu_time())
+    // Of two passes one has a signature even where the others have used up each credit.
+    skips_signatures_ = !has_cpu_time() && !skips_signatures_;
+    if (!skips_signatures_)
         run_some(priority::signature, handshake_time_);
 }
 

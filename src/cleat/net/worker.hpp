@@ -166,6 +166,7 @@ private:
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};
     std::chrono::microseconds handshake_time_ = limits::handshake_time;
+    bool skips_signatures_ = false;              // The last pass had no credit for them.
     std::optional<cpu_budget> budget_;           // Where a quota can stop this worker.
     std::atomic<std::uint64_t> credit_waits_{0}; // Written by this thread alone.
     clock::time_point charged_{};                // When charge_cpu_time last read the CPU clock.

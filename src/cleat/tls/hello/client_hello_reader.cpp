@@ -86,7 +86,8 @@ client_hello_reader::status client_hello_reader::judge_message() noexcept
 bool client_hello_reader::read_facts() noexcept
 {
     hello_parts const parts = hello_parts_of(message());
-    bool has_versions = false; // A client of TLS 1.3 sends an ID that names no session (RFC 8446).
+    // The ID of a client of TLS 1.3 is mostly random, for middleboxes (RFC 8446, section 4.1.2).
+    bool has_versions = false;
     auto const read = [&](std::size_t number, octets body) {
         switch (number) {
         case static_cast<std::size_t>(extension::server_name):

@@ -18,8 +18,9 @@ struct hello_facts
 {
     std::string_view server_name{}; ///< SNI; empty: none.
     octets protocols{};             ///< Of ALPN, each behind a byte with its length; empty: none.
-    /// The client offers to resume a session: by a ticket, a pre-shared key, or below TLS 1.3 by
-    /// its ID. Whether the server has it is another question.
+    /// The client offers to resume a session: by a ticket, a pre-shared key, or its ID. Whether
+    /// the server has it is another question. An ID counts where the client offers no TLS 1.3: that
+    /// has another use for it.
     bool offers_session = false;
 };
 
