@@ -18,6 +18,7 @@ set: a flood from many addresses, with a few connections each, meets none.
 import argparse
 import itertools
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -101,6 +102,11 @@ class Clients:
         }
 
 
+def milliseconds(ns: float | None) -> float | None:
+    """milliseconds of a quantile; None where so many failed that there is none."""
+    return None if ns is None else ns / 1e6
+
+
 def guests(found: dict[str, dict]) -> dict:
     """guests is what the clients of every window felt."""
     response = found["established"]["latency"]["response"]
@@ -108,12 +114,12 @@ def guests(found: dict[str, dict]) -> dict:
     return {
         "requests": found["established"]["attempts"],
         "requests_failed": found["established"]["failed"],
-        "p50_ms": response["p50_ns"] / 1e6,
-        "p99_ms": response["p99_ns"] / 1e6,
+        "p50_ms": milliseconds(response["p50_ns"]),
+        "p99_ms": milliseconds(response["p99_ns"]),
         "resumptions": found["resumed"]["attempts"],
         "resumed": found["resumed"]["handshakes"]["resumed"],
-        "resumed_p50_ms": wait["p50_ns"] / 1e6,
-        "resumed_p99_ms": wait["p99_ns"] / 1e6,
+        "resumed_p50_ms": milliseconds(wait["p50_ns"]),
+        "resumed_p99_ms": milliseconds(wait["p99_ns"]),
     }
 
 
@@ -166,12 +172,18 @@ def named(word: str) -> tuple[str, str, Path | None]:
 
 
 def middle(rounds: list[dict], *path: str) -> float:
+    """middle is the median of a figure; a quantile that so many failures hide is infinite."""
+
     def at_path(found: dict) -> float:
         for key in path:
             found = found[key]
-        return float(found)  # type: ignore[arg-type]
+        return math.inf if found is None else float(found)  # type: ignore[arg-type]
 
     return statistics.median(map(at_path, rounds))
+
+
+def shown_ms(value: float) -> str:
+    return "too many failed" if math.isinf(value) else f"{value:.1f} ms"
 
 
 def rows(rounds: list[dict]) -> list[list[str]]:
@@ -182,7 +194,7 @@ def rows(rounds: list[dict]) -> list[list[str]]:
 
         def wait(*path: str) -> str:
             p50, p99 = (middle(own, path[0], path[1] + each) for each in ("p50_ms", "p99_ms"))
-            return f"{p50:.1f} and {p99:.1f} ms"
+            return f"{shown_ms(p50)}, {shown_ms(p99)}"
 
         def resumed(window: str) -> str:
             all_of = [sum(each[window][key] for each in own) for key in ("resumed", "resumptions")]
