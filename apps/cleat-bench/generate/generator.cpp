@@ -171,7 +171,7 @@ void generator::on_dequeued(net::task_node& node, bool run) noexcept
 
 bool generator::may_begin() const noexcept
 {
-    return !finished_ && transactions_left_ != 0;
+    return !finished_ && transactions_left_ != 0 && clock::now() < last_;
 }
 
 // How many requests the next connection carries: all that one carries, or what is left of the
