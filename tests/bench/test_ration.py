@@ -73,8 +73,8 @@ def test_a_server_that_runs_already_is_put_on_a_ration_and_let_go(bench, server)
 
 @pytest.mark.figures
 def test_a_server_that_does_not_keep_up_is_not_compared(bench):
-    """A tenth of a core does not make 2,000 handshakes a second. Those of 60 ms are fewer than cleat
-    lets wait in the kernel (limits::crowd_min), so none is shed."""
+    """A tenth of a core does not make 2,000 handshakes a second. There are fewer than cleat lets
+    wait in the kernel (limits::crowd_min), so none is shed."""
     path = bench.folder / "fast.scenario"
     path.write_text("kind = handshake\nkey = rsa-2048\nrate = 2000\ntransactions = 120\n")
     ran = bench.run("compare", "--binaries", BINARIES, "--servers", "cleat", "--build",
