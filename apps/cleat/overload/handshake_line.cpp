@@ -7,39 +7,9 @@
 
 namespace cleat::app {
 
-struct handshake_line::pump : net::task_node
-{
-    explicit pump(handshake_line& line) : owner{&line} { finish = &pump::on_turn; }
-
-    static void on_turn(net::task_node& node, bool run)
-    {
-        pump& self = static_cast<pump&>(node);
-        self.queued = false;
-        if (self.owner == nullptr)
-            delete &self;
-        else if (run)
-            self.owner->serve_first();
-    }
-
-    void enqueue() noexcept
-    {
-        if (!std::exchange(queued, true))
-            owner->worker_.push_here(*this, net::priority::signature);
-    }
-
-    handshake_line* owner; // Null: it was destroyed while this was queued.
-    bool queued = false;
-};
-
 handshake_line::handshake_line(net::worker& worker)
-    : worker_{worker}, pump_{std::make_unique<pump>(*this)}
+    : worker_{worker}, service_{worker, [this] { serve_first(); }}
 {
-}
-
-handshake_line::~handshake_line()
-{
-    if (pump_->queued)
-        pump_.release()->owner = nullptr;
 }
 
 bool handshake_line::is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept
@@ -75,7 +45,7 @@ void handshake_line::serve_first() noexcept
             break;
     }
     if (first_ != nullptr)
-        pump_->enqueue();
+        service_.queue(net::priority::signature);
 }
 
 handshake_line::turn::turn(handshake_line& line, net::interrupt& interrupt) noexcept
@@ -104,7 +74,7 @@ void handshake_line::turn::await_suspend(std::coroutine_handle<> caller) noexcep
     (previous_ == nullptr ? line_.first_ : previous_->next_) = this;
     ahead_ = line_.size_++;
     interrupt_.guard(this);
-    line_.pump_->enqueue();
+    line_.service_.queue(net::priority::signature);
 }
 
 } // namespace cleat::app

@@ -6,16 +6,15 @@
 #include "overload/claim_credit.hpp"
 
 #include <cleat/core/error.hpp>
-#include <cleat/net/executor.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/readiness.hpp>
+#include <cleat/net/repeated_task.hpp>
 #include <cleat/net/worker.hpp>
 
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace cleat::app {
 
@@ -31,7 +30,7 @@ class handshake_line
 public:
     explicit handshake_line(net::worker& worker);
     handshake_line(handshake_line&&) = delete;
-    ~handshake_line();
+    ~handshake_line() = default;
 
     /// note_crowd: in this pass of the worker's loop many connections wait in the kernel's queue.
     void note_crowd() noexcept { crowded_before_ = worker_.passes() + 2; }
@@ -55,14 +54,12 @@ public:
     class turn;
 
 private:
-    struct pump; // Its place in the worker's queue, which may outlive it.
-
     void serve_first() noexcept;
     void note_wait(turn const& served) noexcept;
     void leave(turn& t) noexcept;
 
     net::worker& worker_;
-    std::unique_ptr<pump> pump_;
+    net::repeated_task service_;
     turn* first_ = nullptr;
     turn* last_ = nullptr;
     std::size_t size_ = 0;

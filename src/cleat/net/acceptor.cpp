@@ -13,24 +13,6 @@
 
 namespace cleat::net {
 
-struct acceptor::turn : task_node
-{
-    explicit turn(acceptor& a) : owner{&a} { finish = &turn::on_turn; }
-
-    static void on_turn(task_node& node, bool run)
-    {
-        turn& self = static_cast<turn&>(node);
-        self.queued = false;
-        if (self.owner == nullptr)
-            delete &self;
-        else if (run)
-            self.owner->accept_batch();
-    }
-
-    acceptor* owner; // Null: it was destroyed while this was queued.
-    bool queued = false;
-};
-
 acceptor::acceptor(net::worker& owner, unique_fd listening, acceptor_spec spec)
     : waiter{[](waiter& w, error_code why) noexcept {
         if (!why)
@@ -41,16 +23,12 @@ acceptor::acceptor(net::worker& owner, unique_fd listening, acceptor_spec spec)
     , spec_{std::move(spec)}
     , listening_{new readiness::entry{
           owner.readiness(), std::move(listening), readiness::entry::trigger::level}}
-    , turn_{std::make_unique<turn>(*this)}
+    , turn_{owner, [this] { accept_batch(); }}
 {
     wait();
 }
 
-acceptor::~acceptor()
-{
-    if (turn_->queued)
-        turn_.release()->owner = nullptr;
-}
+acceptor::~acceptor() = default;
 
 error_code acceptor::change(listen_options const& options) noexcept
 {
@@ -106,8 +84,7 @@ void acceptor::wait() noexcept
 void acceptor::enqueue() noexcept
 {
     found_at_once_ = worker_.passes() == wait_began_ + 1;
-    turn_->queued = true;
-    worker_.push_here(*turn_, priority::handshake);
+    turn_.queue(priority::handshake);
 }
 
 void acceptor::accept_batch() noexcept

@@ -8,12 +8,12 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/readiness.hpp>
+#include <cleat/net/repeated_task.hpp>
 #include <cleat/net/socket_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 namespace cleat::net {
 
@@ -70,8 +70,6 @@ public:
     void close() noexcept;
 
 private:
-    struct turn; // Its place in the worker's queue, which may outlive it.
-
     struct queue
     {
         std::size_t length = 0;
@@ -89,7 +87,7 @@ private:
     net::worker& worker_;
     acceptor_spec spec_;
     entry_ptr listening_; // Null when closed.
-    std::unique_ptr<turn> turn_;
+    repeated_task turn_;
     adaptive_turn<1, limits::accept_batch_max> batch_;
     std::uint64_t wait_began_ = 0; // The worker's pass in which the wait began.
     bool found_at_once_ = false;   // The last wait ended in the next pass.

@@ -1,5 +1,6 @@
 // The order in which a worker serves connections when many are ready.
 
+#include <cleat/core/busy_time_for_tests.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
@@ -24,11 +25,7 @@ namespace {
 // Keeps the worker busy for longer than the time of any priority in a pass of its loop.
 void overrun()
 {
-    auto const until =
-        std::chrono::steady_clock::now() +
-        2 * std::max({limits::handshake_time, limits::bulk_time, limits::crowd_time});
-    while (std::chrono::steady_clock::now() < until) {
-    }
+    keep_busy(2 * std::max({limits::handshake_time, limits::bulk_time, limits::crowd_time}));
 }
 
 // Connections of a worker, each with a letter. make_ready makes one ready, which then does its

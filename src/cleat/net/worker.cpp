@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <ctime>
 #include <new>
+#include <ranges>
 #include <system_error>
 
 #include <fcntl.h>
@@ -133,10 +134,8 @@ void worker::limit_cpu(std::optional<cpu_limit> limit) noexcept
 // Reading the process's CPU clock takes 0.3 us, and charges its time as charge_cpu_time does.
 bool worker::has_cpu_time() noexcept
 {
-    bool const is_asked = !queue_of(priority::bulk).empty() ||
-                          !queue_of(priority::handshake).empty() ||
-                          !queue_of(priority::signature).empty();
-    if (!budget_ || !is_asked)
+    auto const lower = ready_ | std::views::drop(1); // Than `established`.
+    if (!budget_ || std::ranges::all_of(lower, &task_queue::empty))
         return true;
     budget_->update(clock::now(), cpu_time(CLOCK_PROCESS_CPUTIME_ID));
     return budget_->has_credit();
@@ -144,16 +143,15 @@ bool worker::has_cpu_time() noexcept
 
 bool worker::any_ready() const noexcept
 {
-    return std::ranges::any_of(ready_, [](task_queue const& q) { return !q.empty(); });
+    return !std::ranges::all_of(ready_, &task_queue::empty);
 }
 
 void worker::end_tasks() noexcept
 {
     // A destroyed function's destructor may queue others.
     for (take_from_others(); any_ready(); take_from_others())
-        for (priority const each :
-             {priority::established, priority::bulk, priority::handshake, priority::signature})
-            run_some(each, clock::duration::max());
+        for (task_queue& queue : ready_)
+            run_some(queue, clock::duration::max());
 }
 
 void worker::run()
@@ -166,9 +164,9 @@ void worker::run()
         wait_for_events(with_asio);
         expire();
         take_from_others();
-        run_some(priority::established, clock::duration::max());
+        run_some(queue_of(priority::established), clock::duration::max());
         if (has_cpu_time()) {
-            run_some(priority::bulk, limits::bulk_time);
+            run_some(queue_of(priority::bulk), limits::bulk_time);
             run_handshakes();
         }
         charge_cpu_time();
@@ -183,13 +181,13 @@ void worker::run()
 void worker::run_handshakes() noexcept
 {
     if (queue_of(priority::signature).empty())
-        return run_some(priority::handshake, handshake_time_);
+        return run_some(queue_of(priority::handshake), handshake_time_);
     // Connections are read faster than they are served, so that none is lost in the kernel's queue.
-    run_some(priority::handshake, std::max(handshake_time_, limits::crowd_time));
+    run_some(queue_of(priority::handshake), std::max(handshake_time_, limits::crowd_time));
     // Of two passes one has a signature even where the others have used up each credit.
     skips_signatures_ = !has_cpu_time() && !skips_signatures_;
     if (!skips_signatures_)
-        run_some(priority::signature, handshake_time_);
+        run_some(queue_of(priority::signature), handshake_time_);
 }
 
 void worker::stop() noexcept
@@ -220,9 +218,8 @@ void worker::take_from_others() noexcept
 }
 
 // Functions that are queued meanwhile wait for the next pass, which looks for events first.
-void worker::run_some(priority level, clock::duration time) noexcept
+void worker::run_some(task_queue& queue, clock::duration time) noexcept
 {
-    task_queue& queue = queue_of(level);
     if (queue.empty())
         return;
     bool const bounded = time != clock::duration::max();

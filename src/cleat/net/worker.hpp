@@ -135,7 +135,7 @@ private:
     }
     [[nodiscard]] bool any_ready() const noexcept;
     void take_from_others() noexcept;
-    void run_some(priority level, clock::duration time) noexcept;
+    void run_some(task_queue& queue, clock::duration time) noexcept;
     void run_handshakes() noexcept;
     void charge_cpu_time() noexcept;
     void end_tasks() noexcept;
