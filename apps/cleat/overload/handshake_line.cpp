@@ -19,9 +19,12 @@ bool handshake_line::is_full(std::size_t most, std::chrono::milliseconds longest
             worker_.now() - first_->since_ > longest);
 }
 
-// Those that leave without a signature count, too: they make the wait of the others shorter.
+// Those that leave without a signature count, too: they make the wait of the others shorter. The
+// wait of the first ones is mostly the rest of the pass in which they joined.
 void handshake_line::note_wait(turn const& served) noexcept
 {
+    if (served.ahead_ < limits::line_sample_min)
+        return;
     time_for_each_ = (worker_.now() - served.since_) / static_cast<std::int64_t>(served.ahead_ + 1);
 }
 

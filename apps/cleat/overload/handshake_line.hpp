@@ -42,7 +42,8 @@ public:
     }
 
     /// is_full: `most` wait, or a handshake that joins now would wait for longer than `longest`, as
-    /// those did that had their turn last; or the first has waited for so long already.
+    /// those did that had their turn last, behind limits::line_sample_min others or more; or the
+    /// first has waited for so long already.
     [[nodiscard]] bool is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept;
 
     /// size is how many wait.
@@ -63,7 +64,7 @@ private:
     turn* first_ = nullptr;
     turn* last_ = nullptr;
     std::size_t size_ = 0;
-    net::worker::clock::duration time_for_each_{}; // By the wait of the last one served.
+    net::worker::clock::duration time_for_each_{}; // See note_wait.
     std::uint64_t crowded_before_ = 0;             // A pass of the worker.
     claim_credit claims_;
 };

@@ -1,6 +1,7 @@
 #include "overload/claim_credit.hpp"
 #include "overload/handshake_line.hpp"
 
+#include <cleat/core/busy_time_for_tests.hpp>
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -19,13 +20,6 @@ namespace cleat::app::handshake_line_test {
 namespace {
 
 using namespace std::chrono_literals;
-
-void work_for(std::chrono::milliseconds time)
-{
-    auto const until = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < until) {
-    }
-}
 
 // Handshakes that wait in a worker's line. Each is a letter in `served` when its turn has come, and
 // in `ended` when its wait ended before.
@@ -142,17 +136,29 @@ TEST_CASE("it is full when as many wait as may")
 TEST_CASE("it is full where a new one would wait for too long, as the last one served has shown")
 {
     scene s;
-    bool is_full = false; // With 50 behind ten that were served.
+    bool is_full = false; // With 50 behind those that were served.
     s.on_turn = [&] {
-        work_for(5ms);
-        if (s.served.size() == 10)
-            is_full = s.line.is_full(100, 150ms) && !s.line.is_full(100, 1h);
+        keep_busy(2ms);
+        if (s.served.size() == limits::line_sample_min + 1)
+            is_full = s.line.is_full(100, 90ms) && !s.line.is_full(100, 1h);
     };
+    for (std::size_t i = 0; i != limits::line_sample_min + 51; ++i)
+        s.join('x');
+    CHECK_FALSE(s.line.is_full(100, 90ms)); // Nothing is known yet.
+    s.run(limits::line_sample_min + 51);
+    CHECK(is_full); // 50 places of 2 ms at least are 100, and the first one waited for 66.
+}
+
+TEST_CASE("the wait of the first ones tells nothing of those behind them")
+{
+    scene s;
     for (int i = 0; i != 60; ++i)
         s.join('x');
-    CHECK_FALSE(s.line.is_full(100, 150ms)); // Nothing is known yet.
+    keep_busy(20ms); // The rest of the pass in which they joined.
+    bool is_full = false;
+    s.on_turn = [&] { is_full = is_full || s.line.is_full(100, 500ms); };
     s.run(60);
-    CHECK(is_full); // 50 places of 5 ms at least are 250.
+    CHECK_FALSE(is_full);
 }
 
 TEST_CASE("false claims use up the credit, and true ones do not")

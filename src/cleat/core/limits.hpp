@@ -140,6 +140,10 @@ inline constexpr std::chrono::microseconds crowd_time{500};
 inline constexpr std::chrono::milliseconds line_wait_max{2'000};
 inline constexpr std::size_t line_size_max = 4'096;
 
+/// line_sample_min: the wait of a handshake tells how long those behind it will wait where at least
+/// so many were before it.
+inline constexpr std::size_t line_sample_min = 32;
+
 /// claims_max: how many handshakes go ahead of others because they claim to resume a session, and
 /// have not shown yet that they do. claim_renewal: the time after which one more may, where some
 /// did not.
