@@ -12,10 +12,10 @@ namespace cleat::app {
 net::task<bool> establish(
     net::interrupt& interrupt, frontend_socket const& frontend, planned_route const* settings,
     client_side& client, net::address const& peer, inbound_header const* proxy_header,
-    connection_log& log)
+    handshake_phases::time_point hello, connection_log& log)
 {
     error_code const failed =
-        co_await handshake(interrupt, client, frontend.service.sources(), &log);
+        co_await handshake(interrupt, client, frontend.service.sources(), &log, hello);
     tls::engine const& engine = client.channel.engine();
     if (failed) {
         log.handshake_failed(failed, engine);

@@ -5,6 +5,7 @@
 #include "client_side.hpp"
 #include "connection_log.hpp"
 #include "frontend_socket.hpp"
+#include "handshake_phases.hpp"
 #include "proxy/inbound_header.hpp"
 #include "snapshot.hpp"
 
@@ -15,13 +16,13 @@
 namespace cleat::app {
 
 /// establish is the handshake, before the deadline that is set, by the settings of this route, or
-/// those of the frontend where it is null: see hello_route. The client's certificate is checked
-/// then, and that the route is still the client's. False: the client has failed or is refused, the
-/// log has it, and the connection has ended. The header may be null. The arguments outlive the
-/// task.
+/// those of the frontend where it is null: see hello_route. hello: see handshake_phases. The
+/// client's certificate is checked then, and that the route is still the client's. False: the
+/// client has failed or is refused, the log has it, and the connection has ended. The header may be
+/// null. The arguments outlive the task.
 net::task<bool> establish(
     net::interrupt& interrupt, frontend_socket const& frontend, planned_route const* settings,
     client_side& client, net::address const& peer, inbound_header const* proxy_header,
-    connection_log& log);
+    handshake_phases::time_point hello, connection_log& log);
 
 } // namespace cleat::app

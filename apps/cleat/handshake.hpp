@@ -16,13 +16,13 @@
 namespace cleat::app {
 
 /// handshake gives no error once the connection is established. The caller sets the deadline, in
-/// `interrupt`. log: null where nothing is counted.
+/// `interrupt`. log: null where nothing is counted. hello: see handshake_phases.
 inline net::task<error_code> handshake(
     net::interrupt& interrupt, client_side& client, handshake_sources sources,
-    connection_log* log = nullptr)
+    connection_log* log = nullptr, handshake_phases::time_point hello = {})
 {
     half_open unfinished{sources.half_open, interrupt};
-    handshake_phases phases;
+    handshake_phases phases{hello};
     if (log != nullptr)
         log->handshake_begins(client.channel.engine());
     for (;;) {

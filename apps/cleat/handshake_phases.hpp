@@ -19,6 +19,12 @@ class handshake_phases
 public:
     using time_point = net::worker::clock::time_point;
 
+    /// `hello` is unset, or the ClientHello was read then, before TLS began, and its answer waits.
+    explicit handshake_phases(time_point hello) noexcept
+        : hello_{hello}, is_hello_open_{hello != time_point{}}
+    {
+    }
+
     /// note is called after each part of a handshake that goes on.
     void note(
         net::worker const& worker, net::progress const& part, tls::engine const& engine) noexcept
@@ -41,10 +47,10 @@ public:
     [[nodiscard]] time_point answer() const noexcept { return answer_; }
 
 private:
-    time_point hello_{};
+    time_point hello_;
     time_point answer_{};
     std::uint64_t sent_ = 0;
-    bool is_hello_open_ = false; // Its answer waits for a certificate or a session.
+    bool is_hello_open_; // Its answer waits.
 };
 
 } // namespace cleat::app

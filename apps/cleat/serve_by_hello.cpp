@@ -49,6 +49,7 @@ net::task<bool> serve_by_hello(
         log.hello_failed(failed, !hello.bytes.empty());
         co_return true;
     }
+    before.time = interrupt.worker().now();
     if (hello.status == tls::client_hello_reader::status::complete) {
         tls::hello_facts const& facts = hello.reader.facts();
         hello_route chosen;

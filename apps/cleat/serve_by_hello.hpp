@@ -5,6 +5,7 @@
 
 #include "connection_log.hpp"
 #include "frontend_socket.hpp"
+#include "handshake_phases.hpp"
 #include "limits/limited_route.hpp"
 #include "overload/claim_credit.hpp"
 #include "proxy/inbound_header.hpp"
@@ -29,6 +30,9 @@ struct read_hello
     planned_route const* settings = nullptr; ///< See hello_route.
     limited_route place{};
     claim_credit* claim = nullptr; ///< See take_turn.
+    handshake_phases::time_point time{};
+
+    [[nodiscard]] handshake_phases::time_point came() const noexcept { return time; }
 
     void give_bytes(net::channel& channel) noexcept { channel.feed(std::move(bytes)); }
 
@@ -45,6 +49,7 @@ struct unread_hello
 {
     static constexpr planned_route const* settings = nullptr;
 
+    static handshake_phases::time_point came() noexcept { return {}; }
     static void give_bytes(net::channel& /*channel*/) noexcept {}
     static void on_handshake_end(tls::engine const& /*engine*/) noexcept {}
 };

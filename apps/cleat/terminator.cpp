@@ -60,7 +60,7 @@ net::detached serve_connection(
     client_side client{std::move(accepted), new_channel(frontend, before.settings)};
     before.give_bytes(client.channel);
     bool const is_let_in = co_await establish(
-        interrupt, frontend, before.settings, client, peer, proxy_header.get(), log);
+        interrupt, frontend, before.settings, client, peer, proxy_header.get(), before.came(), log);
     before.on_handshake_end(client.channel.engine());
     if (!is_let_in)
         co_return;

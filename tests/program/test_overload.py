@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from admin_client import LOCAL, admin_of
-from deadlines import DEADLINE, SANITIZED, eventually
+from deadlines import DEADLINE, eventually
 from sessions import visit
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
 
@@ -50,6 +50,10 @@ def answered(clients):
     for client in clients:
         poll.register(client, select.POLLIN)
     return len(poll.poll(0))
+
+
+def time_of(server, phase):
+    return admin_of(server).metrics().value("cleat_handshake_phase_seconds_sum", phase=phase)
 
 
 def close_all(clients):
@@ -112,6 +116,17 @@ def test_a_client_that_has_left_costs_no_signature(busy):
         return busy.cpu_seconds() - before
 
     assert cost(leaves=True) < 0.75 * cost(leaves=False)
+
+
+def test_the_time_in_line_is_the_servers_part_of_a_handshake(busy):
+    hello = hello_of(busy.port)
+    with busy.paused():
+        crowd = [begin(busy.port, hello) for _ in range(CROWD)]
+    with TlsClient(busy.port) as last:
+        last.exchange(b"the last")
+    assert none_was_shed(busy)
+    assert time_of(busy, "answer") > time_of(busy, "client_hello")
+    close_all(crowd)
 
 
 def test_where_the_wait_is_too_long_new_ones_are_shed(busy):

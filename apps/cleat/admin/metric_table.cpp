@@ -430,9 +430,9 @@ constexpr metric_row metric_rows[] = {
      }},
     {"cleat_handshake_phase_seconds", metric_type::histogram, "seconds",
      "The parts of that time: client_hello, until the loop woke up for the whole ClientHello; "
-     "answer, "
-     "from there until key share and signature were made, with the wait of a busy worker and for a "
-     "certificate's file; finish, from there to the end, mostly the client and the network",
+     "answer, from there until key share and signature were made, with the wait in line, of a busy "
+     "worker and for a certificate's file; finish, from there to the end, mostly the client and "
+     "the network",
      "phase",
      [](from_t from, into_t into) {
          add_histogram(from, into, &worker_counts::until_hello, {{"phase", "client_hello"}});
