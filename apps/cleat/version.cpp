@@ -24,12 +24,12 @@ std::string version_text()
         "Boost                {}.{}.{}\n"
         "post-quantum group   {}\n"
         "own library contexts {}\n"
-        "sheds handshakes     {}\n"
+        "frees handshakes     {}\n"
         "cert. compression    {}\n"
         "sandbox              {}\n",
         version, tls_library(), BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000,
         BOOST_VERSION % 100, word(can.post_quantum_group), word(can.library_contexts),
-        word(can.sheds_handshake), word(can.certificate_compression), offered_limits());
+        word(can.frees_handshake), word(can.certificate_compression), offered_limits());
 }
 
 } // namespace cleat::app

@@ -10,7 +10,7 @@ struct capabilities
 {
     bool post_quantum_group = false; ///< X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem).
     bool library_contexts = false;   ///< Workers have library contexts of their own (OSSL_LIB_CTX).
-    bool sheds_handshake = false;    ///< The handshake's memory is freed at its end.
+    bool frees_handshake = false;    ///< The handshake's memory is freed at its end.
     bool certificate_compression = false; ///< RFC 8879, with zlib or brotli or both.
 };
 

@@ -143,7 +143,7 @@ capabilities library_capabilities() noexcept
     return {
         .post_quantum_group = true,
         .library_contexts = false,
-        .sheds_handshake = true,
+        .frees_handshake = true,
         .certificate_compression = true,
     };
 }
