@@ -13,6 +13,9 @@
 #include "terminator.hpp"
 #include "upstream_side.hpp"
 #include "upstream_tls/serve_with_tls.hpp"
+#include "worker_connections.hpp"
+
+#include <cleat/core/limits.hpp>
 
 #include <memory>
 #include <new>
@@ -89,6 +92,14 @@ net::detached serve_connection(
     }
 }
 
+// Where many clients wait for the worker, their ClientHello tells which of them go ahead. Where the
+// worker waits for many, those that never send all of it cost little before TLS begins.
+bool are_many_waiting(worker_connections& connections) noexcept
+{
+    return connections.line().is_crowded() ||
+           connections.half_open().size() >= limits::half_open_many;
+}
+
 } // namespace
 
 net::detached terminate(
@@ -97,9 +108,7 @@ net::detached terminate(
     accepted.set_priority(net::priority::handshake); // The relay changes it.
     if (frontend.plan.takes_plaintext)
         return serve_plaintext(service, frontend, std::move(accepted), peer);
-    // Where many wait, the ClientHello tells which of them go ahead.
-    bool const hello_first =
-        reads_hello_first(frontend) || service.connections().line().is_crowded();
+    bool const hello_first = reads_hello_first(frontend) || are_many_waiting(service.connections());
     if (frontend.plan.has_tls_upstream)
         return hello_first
                    ? serve_connection<true, true>(service, frontend, std::move(accepted), peer)

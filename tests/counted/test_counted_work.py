@@ -278,22 +278,55 @@ def test_bytes_of_a_handshake(certificate, upstream):
     hold("bytes of a handshake with request and answer, from cleat", sum(sizes) / count)
 
 
-def test_memory_of_an_idle_connection(certificate, upstream):
-    # Debian 13's C library leaves more free bytes between those of connections: 6,590 each.
-    skip_unless_built_alike()
+def bytes_each(
+    cleat: Cleat, connect: Callable[[int], socket.socket], descriptors: int, first: int = 200
+) -> float:
+    """bytes_each is what 1,000 connections add to the memory of cleat, which has so many
+    descriptors for each. Before them come the first, for what it allocates once."""
+    found = Path(f"/proc/{cleat.pid}/fd")
+    levels = []
+    with contextlib.ExitStack() as held:
+        for count in (first, 1000):
+            expected = len(os.listdir(found)) + descriptors * count
+            for _ in range(count):
+                held.enter_context(connect(cleat.port))
+            eventually("it has them all", lambda: len(os.listdir(found)) >= expected)  # noqa: B023
+            levels.append(cleat.memory())
+    return (levels[1] - levels[0]) / 1000
+
+
+def client_settings() -> ssl.SSLContext:
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
     client.verify_mode = ssl.CERT_NONE
-    held: list[ssl.SSLSocket] = []
-    levels = []
+    return client
+
+
+def test_memory_of_an_idle_connection(certificate, upstream):
+    # Debian 13's C library leaves more free bytes between those of connections: 6,590 each.
+    skip_unless_built_alike()
+    client = client_settings()
+
+    def connect(port: int) -> socket.socket:
+        return client.wrap_socket(socket.create_connection(("127.0.0.1", port)))
+
     with serving(certificate, upstream) as cleat:
-        descriptors = Path(f"/proc/{cleat.pid}/fd")
-        for count in (200, 1200):  # The first are for what cleat allocates once.
-            while len(held) < count:
-                plain = socket.create_connection(("127.0.0.1", cleat.port))
-                held.append(client.wrap_socket(plain))
-            eventually("it has all upstreams", lambda: len(os.listdir(descriptors)) > 2 * count)
-            levels.append(cleat.memory())
-        for each in held:
-            each.close()
-    hold("bytes of memory for an idle connection", (levels[1] - levels[0]) / 1000)
+        found = bytes_each(cleat, connect, descriptors=2)
+    hold("bytes of memory for an idle connection", found)
+
+
+def test_memory_of_one_of_many_unfinished_client_hellos(certificate, upstream):
+    skip_unless_built_alike()
+    whole = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client_settings().wrap_bio(ssl.MemoryBIO(), whole).do_handshake()
+    hello = whole.read()
+
+    def connect(port: int) -> socket.socket:
+        made = socket.create_connection(("127.0.0.1", port))
+        made.sendall(hello[: len(hello) // 2])
+        return made
+
+    with serving(certificate, upstream) as cleat:
+        found = bytes_each(cleat, connect, descriptors=1, first=600)  # limits::half_open_many
+    hold("bytes of memory for half a ClientHello, where many are unfinished", found)

@@ -122,6 +122,11 @@ inline constexpr std::chrono::milliseconds handler_end_max{1000};
 /// connection ends others whose handshake is not finished.
 inline constexpr unsigned descriptor_reserve = 64;
 
+/// half_open_many: while so many connections of a worker have not finished their handshake, TLS
+/// begins for others when their whole ClientHello has come. A connection that waits for it is then
+/// less than half as large.
+inline constexpr std::size_t half_open_many = 512;
+
 /// evicted_at_once: how many such connections a worker ends where it has no descriptor or no memory
 /// for a new one.
 inline constexpr std::size_t evicted_at_once = 16;
