@@ -8,6 +8,7 @@ from typing import Callable
 import certificate_peers
 import certificates
 import compile_time
+import half_open
 import limits
 import lock_cores
 import overload
@@ -145,6 +146,11 @@ def overload_table(document: dict) -> str:
     return table(overload.HEADS, overload.rows(document["rounds"]))
 
 
+def half_open_table(document: dict) -> str:
+    """half_open_table is what clients cost that do not end their handshake."""
+    return table(half_open.HEADS, half_open.rows(document["rounds"]))
+
+
 def upstream_tables(document: dict) -> str:
     """upstream_tables are what a server in the middle costs, where TLS goes on behind it."""
     shown = [
@@ -179,6 +185,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "reload": reload_tables,
     "limits": limits_table,
     "overload": overload_table,
+    "half-open": half_open_table,
     "upstreams": upstream_tables,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,
