@@ -1,6 +1,7 @@
 """Certificates for the tests, made with the openssl program: made anew in every run, since what is
 committed expires."""
 
+import itertools
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class CertificateMaker:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.made: dict[str, Certificate] = {}
+        self.asked: dict[str, tuple[list[str], list[str]]] = {}  # Of those that make has made.
 
     def self_signed(self, name: str, kind: list[str], names: str, *more: str) -> Certificate:
         """self_signed makes a certificate for names, as openssl's subjectAltName writes them."""
@@ -115,6 +117,13 @@ class CertificateMaker:
         return key, self.folder / f"{name}.crt", request
 
     def make(self, name: str, kind: list[str], subject: list[str]) -> Certificate:
+        """make gives another certificate of the same name a number."""
+        asked = (kind, subject)
+        first = name
+        for number in itertools.count(2):
+            if self.asked.setdefault(name, asked) == asked:
+                break
+            name = f"{first}-{number}"
         if name in self.made:
             return self.made[name]
         key = self.folder / f"{name}.key"
