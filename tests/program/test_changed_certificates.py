@@ -151,7 +151,7 @@ def test_any_sequence_of_changes_serves_what_a_new_start_would(serve, folder, wa
 def serves(server, folder):
     try:
         return all(shown(server.port, name) == folder.expected(name) for name in ASKED)
-    except ssl.SSLError:  # A file that has changed is not served before its reload.
+    except ssl.SSLError:  # A file that is for other names now is not served before its reload.
         return False
 
 

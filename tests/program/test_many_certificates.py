@@ -71,7 +71,16 @@ def test_many_clients_for_one_cold_name(serve, sites):
             assert set(found) == {sites[name].fingerprint}
 
 
-def test_a_file_that_has_changed_ends_the_handshake_and_is_logged(serve, sites, folder):
+def test_a_name_whose_certificate_is_renewed_is_served_before_the_reload(serve, certs, folder):
+    """The reload of a change takes a moment, or never comes, and the old file is gone."""
+    server = serve("--workers", 1)
+    renewed = certs.named("renewed", "DNS:two.example,DNS:*.two.example")
+    (folder / "two" / "site.pem").write_text(renewed.pem.read_text())
+    assert shown(server.port, "two.example") == renewed.fingerprint
+    assert shown(server.port, "www.two.example") == renewed.fingerprint
+
+
+def test_a_file_for_other_names_ends_the_handshake_and_is_logged(serve, sites, folder):
     server = serve("--workers", 1)
     changed = folder / "two" / "site.pem"
     changed.write_text(sites["three"].pem.read_text())

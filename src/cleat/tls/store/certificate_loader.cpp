@@ -1,6 +1,7 @@
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/file_text.hpp>
+#include <cleat/tls/store/host_name.hpp>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -164,6 +166,19 @@ void add_usable_response(
     }
 }
 
+// The difference, where the new content of the files cannot take the place of the old; or nothing.
+std::string_view difference(expected_files const& expected, certificate const& found)
+{
+    if (found.type != expected.type)
+        return "its key has another type than the one before";
+    std::set<std::string> names;
+    for (std::string const& name : found.names)
+        names.insert(name_key(name));
+    bool const has_all = std::ranges::all_of(
+        expected.names, [&](std::string const& name) { return names.contains(name); });
+    return has_all ? std::string_view{} : "it lacks names of the one before";
+}
+
 } // namespace
 
 certificate load_certificate(
@@ -189,10 +204,12 @@ certificate load_certificate(
             ? found.digest
             : digest_with_response(library, found.digest, expected.response_digest);
     if (digest != expected.digest)
-        throw load_error{
-            fmt::format(
-                "{}: the file has changed since the last start or reload", origin_of(paths)),
-            "Reload: by SIGHUP in cleat, by server::reload in a program.", false};
+        if (std::string_view const wrong = difference(expected, found.read); !wrong.empty())
+            throw load_error{
+                fmt::format(
+                    "{}: the file has changed since the last start or reload, and {}",
+                    origin_of(paths), wrong),
+                "Reload: by SIGHUP in cleat, by server::reload in a program.", false};
     add_usable_response(library, expected, folder, found, opener);
     return std::move(found.read);
 }

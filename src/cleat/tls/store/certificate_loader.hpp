@@ -57,7 +57,9 @@ void read_response_from_disk(
     backend::library_state const& library, certificate_paths const& paths);
 
 /// load_certificate reads a certificate of a store once more. Throws load_error where a file cannot
-/// be read, does not have the digest any more, or has wrong content now.
+/// be read or has wrong content now. It may be another certificate than the store's, with the same
+/// type of key and the names of the other: it was renewed, and a reload will follow. Throws
+/// load_error for any other.
 ///
 /// An OCSP response may be another one than the store's: the authority renews it, and the clients
 /// verify it. Where it cannot be used any more, the certificate is loaded without one.

@@ -245,7 +245,11 @@ file_digest certificate_store::response_digest(number certificate) const noexcep
 
 expected_files certificate_store::expected(number certificate) const
 {
-    return {paths(certificate), summary(certificate).digest, response_digest(certificate)};
+    certificate_summary const& known = summary(certificate);
+    expected_files found{
+        paths(certificate), known.digest, response_digest(certificate), known.type};
+    for_each_name(certificate, [&](std::string_view name) { found.names.emplace_back(name); });
+    return found;
 }
 
 std::string certificate_store::origin(number certificate) const

@@ -64,6 +64,8 @@ struct expected_files
     certificate_paths paths;
     file_digest digest{};          ///< As in certificate_summary.
     file_digest response_digest{}; ///< Of the OCSP response, where there is one.
+    key_type type = key_type::rsa;
+    std::vector<std::string> names{}; ///< As name_key has them.
 };
 
 /// certificate_source_number says which setting names a certificate. Of two certificates with a
