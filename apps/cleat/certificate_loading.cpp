@@ -14,8 +14,23 @@
 
 namespace cleat::app {
 
-std::string how_to_load_all(config const& settings, std::size_t count)
+std::size_t loaded_by_each_worker(config const& settings, std::size_t shared)
 {
+    std::size_t count = 0;
+    for (tls_scope const& each : tls_scopes_of(settings)) {
+        if (takes_plaintext(settings, each.frontend()))
+            continue;
+        count += each.pem_files().size() + (each.uses_global_certs() ? shared : 0);
+    }
+    return count;
+}
+
+std::string how_to_load_all(config const& settings, tls::certificate_store const& store)
+{
+    std::size_t own = 0;
+    for (own_certificates const& each : own_certificates_of(settings))
+        own += each.files->size();
+    std::size_t const count = loaded_by_each_worker(settings, store.size() - own);
     std::string text;
     if (count > static_cast<std::size_t>(*settings.certificate_cache))
         text = fmt::format("Set certificate-cache to at least {}", count);
@@ -97,9 +112,7 @@ void certificate_loading::add_without_stamps(certificate_files::names& names) co
 void certificate_loading::read_all()
 {
     certificate_files::names const shared = files_.find_shared();
-    std::size_t count = shared.size();
-    for (own_certificates const& each : own_certificates_of(settings_))
-        count += each.files->size();
+    std::size_t const count = loaded_by_each_worker(settings_, shared.size());
     if (count <= static_cast<std::size_t>(*settings_.certificate_cache) &&
         !*settings_.pem_dir_skip_broken)
         return files_.read_certificates(shared, shared_);

@@ -26,9 +26,15 @@ struct certificates_before
     file_changes changed{}; ///< Since then.
 };
 
-/// how_to_load_all says how to have every one of `count` certificates loaded at the start, instead
-/// of while cleat serves.
-[[nodiscard]] std::string how_to_load_all(config const& settings, std::size_t count);
+/// loaded_by_each_worker is how many certificates a worker loads where it loads all of the `shared`
+/// ones, and each frontend's and route's own: one for each of the frontends and routes that serve
+/// it.
+[[nodiscard]] std::size_t loaded_by_each_worker(config const& settings, std::size_t shared);
+
+/// how_to_load_all says how to have all certificates of a store loaded at the start, instead of
+/// while cleat serves.
+[[nodiscard]] std::string how_to_load_all(
+    config const& settings, tls::certificate_store const& store);
 
 /// certificate_loading reads what has changed since the configuration before, and everything where
 /// there is none. root_files opens what this process may not. All that it is made with outlives it.

@@ -436,7 +436,7 @@ void require_readable(snapshot const& configuration, opener const& root_files)
                     fmt::format(
                         "It is read while cleat serves: let the group of this user read it. {} to "
                         "have it read at the start only.",
-                        how_to_load_all(configuration.settings, store->size())));
+                        how_to_load_all(configuration.settings, *store)));
         }
     });
 }

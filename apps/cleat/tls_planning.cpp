@@ -250,7 +250,7 @@ void tls_planning::use_client_rules(tls_scope const& l, tls_plan& p)
             "the rule that {} has for its clients needs all certificates in memory", origin),
         fmt::format(
             "{}; or give the certificate a frontend of its own, with the rule.",
-            how_to_load_all(settings_, certificates_.catalog().store->size())));
+            how_to_load_all(settings_, *certificates_.catalog().store)));
 }
 
 void tls_planning::try_out(tls_scope const& l, tls_plan const& p)

@@ -262,6 +262,28 @@ def test_a_frontend_with_certificates_of_its_own_follows_the_shared_ones(
         assert shown(both, name) == mine.fingerprint
 
 
+@pytest.mark.parametrize(("cache", "all_are_loaded"), [(17, False), (18, True)])
+def test_a_certificate_counts_for_each_frontend_that_serves_it(
+    cleat, config, folder, cache, all_are_loaded
+):
+    """Each of the three would have a context for each of the six."""
+    frontends = 3 * 'frontend = { host = "127.0.0.1" port = 0 }\n'
+    server = cleat(
+        "--config",
+        config(f"""
+            pem-dir = "{folder.path}"
+            certificate-cache = {cache}
+            workers = 1
+            {frontends}
+        """),
+        pem=[],
+        frontend=None,
+    )
+    before = bytes_read(server)
+    folder.check(server.ports[2])
+    assert (bytes_read(server) - before < len(PADDING)) == all_are_loaded
+
+
 def test_few_become_many_and_few_again(cleat, config, folder):
     def lines(cache):
         return config(f"""

@@ -896,10 +896,12 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "How many certificates a worker keeps in memory, each with its key. Up to this number "
-             "all are loaded at the start. With more, cleat checks every file at the start and "
-             "keeps its names; a worker loads the rest when a client first asks for it, and drops "
-             "the least recently used.",
+     .help =
+         "How many certificates a worker keeps in memory, each with its key. Up to this number, "
+         "where a certificate counts for each frontend and route that serves it, all are loaded "
+         "at the start. With more, cleat checks every file at the start and "
+         "keeps its names; a worker loads the rest when a client first asks for it, and drops "
+         "the least recently used.",
      .lowest = 1,
      .highest = 1'000'000,
      .set_global = store<&config::certificate_cache>,
