@@ -10,17 +10,19 @@ counts transactions that failed, sessions that did not resume, and idle connecti
 and looks at the process's memory and descriptors: the slope is that of a line through the second
 half. Then as many reloads follow without any load.
 
-The second part compares latencies with reloads, one asked for every ten milliseconds by SIGHUP,
-and without, in turn: of one request after the other on an established connection, and of full
-handshakes in an open loop. Each round has a window of each kind; the ratio is the median of the
-rounds'. One core is cleat's, with one worker and the reload's thread; the clients and the upstream
-have the others. So a delay is one of cleat's: on a core that they shared, the kernel would let a
-client wait for the reload, or a worker for a client.
+The second part compares latencies with renewals and without, in turn: every ten milliseconds a
+certificate is renewed, another one each time where there are many, and a reload asked for by
+SIGHUP. It looks at one request after the other on an established connection, and at full handshakes
+in an open loop. Each round has a window of each kind; the ratio is the median of the rounds'. One
+core is cleat's, with one worker and the reload's thread; the clients and the upstream have the
+others. So a delay is one of cleat's: on a core that they shared, the kernel would let a client wait
+for the reload, or a worker for a client.
 """
 
 import argparse
 import itertools
 import json
+import multiprocessing
 import os
 import signal
 import ssl
@@ -32,7 +34,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from certificates import Issuer, make_certificates
+from certificates import Issuer, make_certificates, path_of, replace
 from cleat_perf import results
 from cleat_perf.environment import cores, describe
 from cleat_perf.established import ask, connect, lives
@@ -45,6 +47,8 @@ BIN = TREE / "build/release/bin"
 IDLE = 200
 ALL_CORES = cores()
 PROBE_GAP_S = 0.002
+RENEWAL_GAP_S = 0.01
+RENEWED = 50  # of many certificates, one after the other
 LATENCY_HEADS = ["certificates", "p99 of", "without", "during reloads", "ratio", "reloads"]
 
 
@@ -82,6 +86,12 @@ class Site:
         self.port = free_port()
         # Sessions do not resume under a certificate with other names.
         self.files = SiteFiles(folder, [issuer.pem(0).decode() for _ in range(2)])
+        self.renewals = {self.files.pem: [each.encode() for each in self.files.good]}
+        if certificates > 1:
+            self.renewals = {
+                path_of(self.pems, number): [issuer.pem(number) for _ in range(2)]
+                for number in range(min(certificates, RENEWED))
+            }
         many = f'pem-dir = "{self.pems}"\npem-dir-recursive = on\n' if certificates > 1 else ""
         self.files.configure(
             f'frontend = "[127.0.0.1]:{self.port}"\nworkers = {len(own_cores)}\n'
@@ -100,11 +110,16 @@ class Site:
         command = [BIN / "cleat", "reload", str(self.pid)]
         return subprocess.run(command, capture_output=True, timeout=120).returncode == 0
 
-    def reload_without_end(self) -> subprocess.Popen:
-        """reload_without_end asks for a reload every ten milliseconds. It is a process that starts
-        no other: to load `cleat reload` takes as much of a CPU as the reload itself."""
-        loop = 'while kill -HUP "$0"; do read -t 0.01; done'
-        return self.start(["bash", "-c", loop, str(self.pid)], stdin=subprocess.PIPE)
+    def renew_without_end(self) -> multiprocessing.Process:
+        """renew_without_end is a process that starts no other: to load `cleat reload` takes as much
+        of a CPU as the reload itself."""
+        renewing = multiprocessing.get_context("fork").Process(
+            target=renew_again_and_again, args=(self.pid, self.renewals), daemon=True
+        )
+        renewing.start()
+        self.processes.callback(renewing.join)
+        self.processes.callback(renewing.kill)
+        return renewing
 
     def start(self, command: list, **options: object) -> subprocess.Popen:
         child = subprocess.Popen(command, **options)
@@ -123,6 +138,16 @@ class Site:
         command = [BIN / "cleat-bench", "load", f"https://127.0.0.1:{self.port}", "--json", out]
         command = [*map(str, [*command, *words])]
         return self.start(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def renew_again_and_again(pid: int, renewals: dict[Path, list[bytes]]) -> None:
+    """renew_again_and_again replaces one file after the other by its other content, and asks for a
+    reload each time."""
+    for turn in itertools.count():
+        for path, contents in renewals.items():
+            replace(path, contents[turn % 2])
+            os.kill(pid, signal.SIGHUP)
+            time.sleep(RENEWAL_GAP_S)
 
 
 def slope(values: list[float]) -> float:
@@ -212,11 +237,11 @@ def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Pat
                 time.sleep(PROBE_GAP_S)
 
     before = site.reloads()
-    reloading = site.reload_without_end() if with_reloads else None
+    renewing = site.renew_without_end() if with_reloads else None
     probe()
-    if reloading:
-        reloading.terminate()
-        reloading.wait()
+    if renewing:
+        renewing.kill()
+        renewing.join()
     load.wait(60)
     result = json.loads(out.read_text())
     return {
