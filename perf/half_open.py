@@ -25,7 +25,7 @@ from pathlib import Path
 from cleat_perf import results
 from cleat_perf.environment import describe, split_cores
 from cleat_perf.results import TREE
-from cleat_perf.serve import Server, Unable, cpu_us, serving, whole
+from cleat_perf.serve import Server, Unable, cpu_us, serving
 from cleat_perf.table import spread, table
 from overload import named
 
@@ -116,11 +116,13 @@ def settled_kib(server: Server) -> int:
 def felt(server: Server, cores: set[int]) -> dict:
     """felt is what clients with honest intentions feel, and cost."""
     made = server.handshakes(HANDSHAKES, cores=cores)
-    asked = whole(server.ask("load", "1024", "-r", 500, "-c", 20, "--keep", "-d", "2s", "--workers",
-                             1, "--no-preflight", cores=cores))  # fmt: skip
+    asked = server.ask("load", "1024", "-r", 500, "-c", 100, "--keep", "-d", "2s", "--workers", 1,
+                       "--no-preflight", cores=cores)  # fmt: skip
     return {
         "handshake_us": cpu_us(made),
         "p99_ms": asked["latency"]["response"]["p99_ns"] / 1e6,
+        "requests": asked["attempts"],
+        "requests_failed": asked["failed"],
     }
 
 
