@@ -43,7 +43,7 @@ def arguments() -> argparse.Namespace:
     )
     parse.add_argument("--servers", default="cleat", help="by comma")
     parse.add_argument("--rounds", type=int, default=5)
-    parse.add_argument("--connections", type=int, default=10_000)
+    parse.add_argument("--connections", type=int, default=4_000)
     parse.add_argument("--binaries", type=Path, default=BIN)
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
@@ -172,7 +172,10 @@ def main() -> int:
                 options.binaries, server, server_cores=core, client_cores=others, program=program
             ) as running:
                 document["environment"]["servers"][name] = running.version
-                found = measured(running, kind, options.connections, others)
+                try:
+                    found = measured(running, kind, options.connections, others)
+                except Unable as error:
+                    raise Unable(f"{name}, {KINDS[kind]}: {error}") from None
             document["rounds"].append({"server": name, "kind": kind, **found})
     except Unable as error:
         print(f"half_open: {error}", file=sys.stderr)
