@@ -5,6 +5,7 @@
 #include "config/route_settings.hpp"
 #include "progress_line.hpp"
 
+#include <cleat/core/steady_yield.hpp>
 #include <cleat/net/worker_pool.hpp>
 
 #include <fmt/format.h>
@@ -112,7 +113,8 @@ private:
 
     void append(certificate_files::names const& more, std::optional<std::size_t> own)
     {
-        for (std::size_t i = 0; i < more.size(); ++i) {
+        steady_yield others_first;
+        for (std::size_t i = 0; i < more.size(); ++i, others_first.count_step()) {
             wanted next{&more[i], own ? own_source(*own, i) : more[i].source, own};
             if (follows_)
                 next.found = find_known(next);

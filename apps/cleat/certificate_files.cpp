@@ -1,6 +1,7 @@
 #include "certificate_files.hpp"
 #include "privileged/folder_listing.hpp"
 
+#include <cleat/core/steady_yield.hpp>
 #include <cleat/tls/store/file_text.hpp>
 #include <cleat/tls/store/folder_rule.hpp>
 
@@ -163,7 +164,9 @@ void certificate_files::add_folder(
     std::vector<std::string>& subfolders)
 {
     folder_listing const listing = list_folder(folder, root_files_);
+    steady_yield others_first;
     for (folder_entry const& each : listing.entries) {
+        others_first.count_step();
         if (each.name.front() == '.')
             continue;
         // A dead link, for example, is reported when it is read.

@@ -2,6 +2,7 @@
 // piece and leaves what it has found; the caller's thread hands the pieces on in their order.
 
 #include <cleat/core/limits.hpp>
+#include <cleat/core/steady_yield.hpp>
 #include <cleat/tls/certificates/certificate_use.hpp>
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
@@ -133,7 +134,8 @@ private:
         std::size_t const size = std::min(piece_size, all_.size() - begin);
         try {
             mine.found.reserve(size);
-            for (std::size_t i = begin; i < begin + size; ++i)
+            steady_yield others_first;
+            for (std::size_t i = begin; i < begin + size; ++i, others_first.count_step())
                 mine.found.push_back(recall_or_scan(i, own));
         } catch (...) {
             mine.failure = std::current_exception();
@@ -162,7 +164,8 @@ private:
     {
         for (; handed_on_ < pieces_.size() && pieces_[handed_on_].done; ++handed_on_) {
             std::vector<scanned_certificate> const found = std::move(pieces_[handed_on_].found);
-            for (std::size_t i = 0; i < found.size(); ++i)
+            steady_yield others_first;
+            for (std::size_t i = 0; i < found.size(); ++i, others_first.count_step())
                 handlers_.found(handed_on_ * piece_size + i, found[i]);
         }
     }
