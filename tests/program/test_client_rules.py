@@ -341,7 +341,7 @@ def test_routes_by_certificate(serve, origin, mixed, web, version):
     ("condition", "said", "verify"),
     [
         ("client-certificate = { }", "this rule asks for nothing", "required"),
-        ('client-certificate = { cn = "a" }', "no client is asked for a certificate", "none"),
+        ('client-certificate = { cn = "a" }', "no client of this route is asked", "none"),
         ('client-certificate = { cn = "a" } passthrough = on', "passed through", "required"),
         ('client-certificate = "cn"', "a rule is a block", "required"),
     ],
@@ -357,6 +357,28 @@ def test_mistakes_in_routes(config, certs, ca, condition, said, verify):
     """)
     errors = complaints("--config", path)
     assert f"{path}:2:" in errors and said in errors
+
+
+@pytest.mark.parametrize(
+    ("asking", "is_good"), [("y.test", False), ("*.test", True), ("x.test", True), (None, True)]
+)
+def test_a_rule_needs_clients_that_are_asked(config, certs, ca, asking, is_good):
+    """Another route may ask them, where it takes clients with the same name."""
+    name = f'sni = "{asking}"' if asking else 'alpn = "h2"'
+    path = config(f"""
+        frontend = {{
+            route = {{ upstream = "a" sni = "x.test" client-certificate = {{ cn = "a" }} }}
+            route = {{ upstream = "a" {name} {verifies(ca)} }}
+        }}
+        alpn-protos = "h2,http/1.1"
+        upstream = {{ name = "a" server = "[127.0.0.1]:1" }}
+        pem-file = "{certs.ecdsa.pem}"
+    """)
+    ran = run("-t", "--config", path)
+    assert (ran.returncode == 0) == is_good, ran.stderr
+    if not is_good:
+        assert f"{path}:3:" in ran.stderr
+        assert "no client of this route is asked for a certificate" in ran.stderr
 
 
 @pytest.mark.parametrize(

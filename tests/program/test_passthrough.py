@@ -13,6 +13,7 @@ import pytest
 
 from access_logs import AccessLog
 from admin_client import admin_of
+from client_authorities import ca, verifies  # noqa: F401: a fixture
 from client_bytes import GARBAGE, HTTP, NO_RECORDS, long_alpn, say
 from deadlines import DEADLINE, SANITIZED
 from origins import answer, echo, expected_digest, pieces
@@ -521,6 +522,17 @@ def test_mistakes_are_named(certs, config, routes, wrong):
     text = f'alpn-protos = h2\npem-file = "{certs.ecdsa.pem}"\n' + upstream("/s")
     text += frontend(*(route("app", each) for each in routes))
     assert wrong in complaints("--config", config(text))
+
+
+@pytest.mark.parametrize("name", [sni("a.example"), sni("*.example"), ""])
+def test_a_route_with_a_rule_for_certificates_in_front_is_a_mistake(certs, config, ca, name):
+    """TLS would begin for it, and never go on unread."""
+    rule = 'client-certificate = { cn = "a" }'
+    text = upstream("/s") + frontend(
+        route("app", name, rule), route("app", sni("a.example"), PASS)
+    )
+    text += f'pem-file = "{certs.ecdsa.pem}"\n{verifies(ca, "optional")}\n'
+    assert "takes all clients with a.example" in complaints("--config", config(text))
 
 
 def test_a_protocol_that_is_offered_and_not_agreed_on_is_passed_through(certs, config):

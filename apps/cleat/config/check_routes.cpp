@@ -192,8 +192,11 @@ public:
         , frontend_{frontend}
         , problems_{problems}
         , table_{rules_of(frontend)}
-        , asks_clients_{any_asks()}
+        , frontend_asks_{asks_clients(c, frontend)}
     {
+        for (route_config const& each : frontend.routes)
+            if (has_tls_settings(each) && asks_clients(c, {frontend, each}))
+                asking_routes_.push_back(&each);
     }
 
     void run()
@@ -240,13 +243,23 @@ private:
                !*route.passthrough;
     }
 
-    // The frontend, or one of its routes, asks clients for a certificate.
-    [[nodiscard]] bool any_asks() const
+    // The frontend asks clients of the route for a certificate, or a route that may take them when
+    // TLS begins.
+    [[nodiscard]] bool asks_clients_of(route_config const& route) const
     {
-        return asks_clients(config_, frontend_) ||
-               std::ranges::any_of(frontend_.routes, [&](route_config const& each) {
-                   return has_tls_settings(each) && asks_clients(config_, {frontend_, each});
+        return frontend_asks_ || std::ranges::any_of(asking_routes_, [&](route_config const* each) {
+                   return share_names(*each, route);
                });
+    }
+
+    static bool share_names(route_config const& one, route_config const& other)
+    {
+        auto const is_for_other = [&](setting<server_name_pattern> const& name) {
+            return std::ranges::any_of(other.sni, [&](setting<server_name_pattern> const& each) {
+                return share_a_name(*name, *each);
+            });
+        };
+        return one.sni.empty() || other.sni.empty() || std::ranges::any_of(one.sni, is_for_other);
     }
 
     void check_conditions(route_config const& route)
@@ -272,10 +285,10 @@ private:
                 rule.location, "client-certificate",
                 "a client that is passed through shows cleat no certificate",
                 "Leave this or passthrough out.");
-        else if (!asks_clients_)
+        else if (!asks_clients_of(route))
             refuse(
                 rule.location, "client-certificate",
-                "no client is asked for a certificate: client-verify is none",
+                "no client of this route is asked for a certificate: client-verify is none",
                 "Set client-verify to optional or required, or leave this out.");
     }
 
@@ -325,8 +338,9 @@ private:
     frontend_config const& frontend_;
     std::vector<problem>& problems_;
     route_table table_;
-    bool asks_clients_;
-    bool is_long_ = false; // It has been reported.
+    bool frontend_asks_;
+    std::vector<route_config const*> asking_routes_; // With settings of their own.
+    bool is_long_ = false;                           // It has been reported.
 };
 
 } // namespace

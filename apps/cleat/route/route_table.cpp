@@ -150,17 +150,32 @@ bool route_table::covers(number one, number other) const
 {
     conditions const& wide = routes_[one];
     conditions const& narrow = routes_[other];
-    if (!wide.certificates.empty()) // Rules are not compared with each other.
+    // Rules are not compared with each other. Where TLS begins, it does so before one is looked at,
+    // and then no passthrough takes the client.
+    bool const ends_tls_first = narrow.is_passthrough && !wide.is_passthrough;
+    if (!wide.certificates.empty() && !ends_tls_first)
         return false;
     if (!wide.clients.empty() && (narrow.clients.empty() || !wide.clients.covers(narrow.clients)))
         return false;
     if (wide.protocols.empty())
         return true;
-    if (narrow.protocols.empty() || (narrow.is_passthrough && !wide.is_passthrough))
+    if (narrow.protocols.empty() || ends_tls_first)
         return false;
     return std::ranges::all_of(narrow.protocols, [&](std::string const& each) {
         return has_protocol(wide.protocols, each);
     });
+}
+
+bool share_a_name(server_name_pattern const& one, server_name_pattern const& other) noexcept
+{
+    using kind = server_name_pattern::kind;
+    if (one.what == other.what)
+        return one.name == other.name;
+    if (one.what == kind::none || other.what == kind::none)
+        return false;
+    bool const is_first = one.what == kind::exact;
+    return lower_name::parent_of(is_first ? one.name : other.name) ==
+           (is_first ? other.name : one.name);
 }
 
 std::optional<route_table::number> route_table::find_cover(

@@ -34,6 +34,11 @@ struct server_name_pattern
     friend bool operator==(server_name_pattern const&, server_name_pattern const&) = default;
 };
 
+/// share_a_name: a client can ask for a name that both patterns are for, or for none where they
+/// are.
+[[nodiscard]] bool share_a_name(
+    server_name_pattern const& one, server_name_pattern const& other) noexcept;
+
 /// route_rule is the conditions of a route, all of which must hold. A list that is empty asks for
 /// nothing; of another one a single entry must hold.
 struct route_rule

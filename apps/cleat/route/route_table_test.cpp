@@ -167,6 +167,30 @@ route_rule passthrough(std::string const& protocol)
     return made;
 }
 
+TEST_CASE("a passthrough is covered by an earlier route with rules for certificates")
+{
+    route_rule const ruled{.certificates = {allow_rule{}}};
+    CHECK(cover({ruled, passthrough("")}) == 0);
+    CHECK(cover({ruled, route_rule{}}) == -1);
+    route_rule other = ruled;
+    other.protocols = {"h2"}; // The client may offer h2, and agree on another protocol.
+    CHECK(cover({other, passthrough("h2")}) == -1);
+}
+
+TEST_CASE("two patterns share a name")
+{
+    CHECK(share_a_name(name("a.org"), name("a.org")));
+    CHECK_FALSE(share_a_name(name("a.org"), name("b.org")));
+    for (auto const& [one, other] :
+         {std::pair{name("*.a.org"), name("b.a.org")}, std::pair{name("b.a.org"), name("*.a.org")}})
+        CHECK(share_a_name(one, other));
+    CHECK(share_a_name(name("*.a.org"), name("*.a.org")));
+    CHECK_FALSE(share_a_name(name("*.a.org"), name("a.org")));
+    CHECK_FALSE(share_a_name(name("*.a.org"), name("c.b.a.org")));
+    CHECK(share_a_name(name("none"), name("none")));
+    CHECK_FALSE(share_a_name(name("none"), name("*.a.org")));
+}
+
 TEST_CASE("a passthrough takes clients that offer its protocol, and never an established one")
 {
     route_table const table{std::vector{by_protocol("h2"), passthrough("acme-tls/1")}};
@@ -198,7 +222,7 @@ TEST_CASE("a route by certificate takes established clients that show one that m
     alice.conditions.push_back(
         {.part = certificate_part::common_name, .text = "alice", .value = "alice"});
     std::vector<route_rule> const rules{
-        {.certificates = {alice}}, {.is_passthrough = true}, {.protocols = {"h2"}}};
+        {.certificates = {alice}}, {.certificates = {alice}}, {.protocols = {"h2"}}};
     route_table const table{rules};
     CHECK(table.asks_for_certificates());
     tls::client_certificate const shown{.common_name = "alice"};
