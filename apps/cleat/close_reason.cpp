@@ -87,6 +87,10 @@ close_reason reason_for(phase where, error_code why) noexcept
         return close_reason::out_of_resources;
     if (why == error::local_ports_used_up)
         return close_reason::local_ports_used_up;
+    if (why == error::no_server)
+        return close_reason::no_server;
+    if (why == error::servers_full)
+        return close_reason::servers_full;
     switch (where) {
     case phase::admission:
         return refusal_reason(why);
@@ -180,6 +184,10 @@ std::string_view name_of(close_reason why) noexcept // house(function-length): r
         return "bad-proxy-header";
     case close_reason::local_ports_used_up:
         return "local-ports-used-up";
+    case close_reason::no_server:
+        return "no-server";
+    case close_reason::servers_full:
+        return "servers-full";
     case close_reason::out_of_resources:
         return "out-of-resources";
     }

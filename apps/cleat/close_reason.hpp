@@ -53,6 +53,8 @@ enum class close_reason : std::uint8_t
     // Others.
     bad_proxy_header,    ///< proxy-proxy: the bytes before TLS are no PROXY header.
     local_ports_used_up, ///< Every local port to the upstream is in use.
+    no_server,           ///< All servers of the upstream are drained, or have no address yet.
+    servers_full,        ///< max-connections of each server of the upstream.
     out_of_resources,    ///< Descriptors or memory.
 };
 

@@ -161,8 +161,12 @@ bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why
         return true;
     }
     why = interrupt.raised();
-    if (interrupt.raised() != error::connect_timeout || choice.waits())
+    if (why != error::connect_timeout)
         return false;
+    if (choice.waits()) {
+        why = error::servers_full;
+        return false;
+    }
     choice.failed(why);
     if (choice.others() == 0)
         return false;
@@ -176,7 +180,7 @@ net::task<result<upstream_side>> connect(
 {
     greeting hello{first};
     connect_time time{interrupt, timeout};
-    error_code why = make_error_code(boost::system::errc::address_not_available);
+    error_code why = error::no_server;
     while (choice.next() != nullptr || choice.lacks_port()) {
         result<net::socket> started = no_memory();
         if (!start_at_once(choice, time, started)) {

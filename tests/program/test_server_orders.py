@@ -46,6 +46,8 @@ def test_where_all_are_drained_a_client_is_refused(serve, origin):
     order(server, admin_of(server), only.address, "state=drain")
     with TlsClient(server.port) as client:
         client.wait_for_refusal()
+    failed = server.wait_for_log(event="connect-failed")
+    assert (failed["upstream"], failed["reason"]) == ("app", "no-server")
     assert not only.accepted.qsize()
 
 

@@ -171,7 +171,8 @@ def test_a_client_is_refused_that_has_waited_for_too_long(serve, origin):
         assert held.exchange(b"x") == b"x"
         with TlsClient(server.port) as client:
             client.wait_for_refusal()
-        assert server.wait_for_log(event="connect-failed")["upstream"] == one.address
+        failed = server.wait_for_log(event="connect-failed")
+        assert (failed["upstream"], failed["reason"]) == (one.address, "servers-full")
         assert held.exchange(b"y") == b"y"
     assert not server.log(event="server-ejected")
 

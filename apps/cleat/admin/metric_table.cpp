@@ -468,8 +468,9 @@ constexpr metric_row metric_rows[] = {
          add_reason(
              from, into,
              {close_reason::upstream_unreachable, close_reason::upstream_timeout,
-              close_reason::upstream_reset, close_reason::upstream_tls_failed,
-              close_reason::upstream_truncated, close_reason::upstream_failed});
+              close_reason::servers_full, close_reason::no_server, close_reason::upstream_reset,
+              close_reason::upstream_tls_failed, close_reason::upstream_truncated,
+              close_reason::upstream_failed});
      }},
 
     {"cleat_upstream_server_connections", metric_type::counter, "",

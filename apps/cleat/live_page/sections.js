@@ -87,6 +87,8 @@ const sections = (() => {
         const words = {
             'upstream-unreachable': 'Refused or unreachable',
             'upstream-timeout': 'Not accepted in time',
+            'servers-full': 'All servers full',
+            'no-server': 'No server to use',
             'upstream-reset': 'Broken by the upstream',
             'upstream-tls-failed': 'TLS handshake failed',
             'upstream-truncated': 'Ended without close_notify',

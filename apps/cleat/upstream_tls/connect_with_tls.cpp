@@ -63,7 +63,7 @@ net::task<result<tls_upstream>> connect_with_tls(
     net::interrupt& interrupt, upstream_choice& choice, tls_greeting greeting,
     std::chrono::milliseconds timeout, connection_log& log)
 {
-    error_code why = make_error_code(boost::system::errc::address_not_available);
+    error_code why = error::no_server;
     upstream_tls& tls = *choice.tls();
     connect_time time{interrupt, timeout};
     while (choice.next() != nullptr || choice.lacks_port()) {

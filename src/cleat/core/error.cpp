@@ -58,6 +58,10 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"connect-timeout", "the upstream did not accept in time"};
     case error::local_ports_used_up:
         return {"local-ports-used-up", "all local ports to this address are in use"};
+    case error::no_server:
+        return {"no-server", "all servers are drained, or have no address yet"};
+    case error::servers_full:
+        return {"servers-full", "each server has as many connections as it may"};
     case error::idle_timeout:
         return {"idle-timeout", "nothing moved in either direction for too long"};
     case error::bad_proxy_header:

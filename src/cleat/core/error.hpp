@@ -44,6 +44,8 @@ enum class error
     // Time, upstream and the process.
     connect_timeout,     ///< The upstream did not accept before the deadline.
     local_ports_used_up, ///< No local port is free for a connection to this address.
+    no_server,           ///< All servers of the upstream are drained, or have no address yet.
+    servers_full,        ///< Each server of the upstream has as many connections as it may.
     idle_timeout,        ///< No byte moved in either direction for the idle timeout.
     bad_proxy_header, ///< The PROXY header that the peer sent before TLS is malformed or too long.
     proxy_checksum,   ///< The PROXY header's checksum is not the one of its bytes.
