@@ -6,6 +6,7 @@
 #include <cleat/net/worlds_for_tests.hpp>
 #include <cleat/tls/session_cache.hpp>
 
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -101,6 +102,7 @@ TEST_CASE("each stream of a context has a server of its own, which is sent and v
     tls::context client{client_spec()};
     CHECK(visit_host(server, client, "a.test", https).server_name == "a.test");
     CHECK(visit_host(server, client, "b.test", https).server_name == "b.test");
+    CHECK(visit_host(server, client, "b.test.", https).server_name == "b.test");
     CHECK(visit_host(server, client, "127.0.0.1", https).server_name.empty());
     CHECK(visit_host(server, client, "::1", https).server_name.empty());
     CHECK(error_with(server, client, "c.test") == error::wrong_name);
@@ -217,6 +219,40 @@ TEST_CASE("a stream with rules of its own leaves no session to streams that veri
     CHECK(!visit_server(trusted, client, lax(true)).resumed); // Nor does it take one.
 }
 
+TEST_CASE("of several names the last is verified, whatever session an earlier one has")
+{
+    tls::context server = server_with({.names = {"a.test"}});
+    tls::context_spec spec = client_spec();
+    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context client{spec};
+    CHECK(!visit_host(server, client, "a.test", https).resumed);
+    error_code const failed = meet(server, client, [](plain_stream&, plain_stream& s) {
+                                  s.set_server("a.test", https);
+                                  s.set_server("c.test", https);
+                              }).client;
+    CHECK(failed == error::wrong_name);
+    CHECK(error_with(server, client, "c.test") == error::wrong_name);
+    CHECK(visit_server(server, client, [](plain_stream& s) {
+              s.set_server("c.test", https);
+              s.set_server("a.test", https);
+          }).resumed);
+}
+
+TEST_CASE("a stream that makes no handshake takes no session of the cache")
+{
+    tls::context server = server_with({.names = {"a.test"}});
+    tls::context_spec spec = client_spec();
+    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context client{spec};
+    CHECK(!visit_host(server, client, "a.test", https).resumed);
+    {
+        boost::asio::io_context io{1};
+        plain_stream idle{connected_pair(io).first, client};
+        idle.set_server("a.test", https);
+    }
+    CHECK(visit_host(server, client, "a.test", https).resumed);
+}
+
 TEST_CASE("a cache resumes in a later process")
 {
     tls::context server = server_with({.names = {"a.test"}});
@@ -242,7 +278,10 @@ TEST_CASE("settings of a client that come too late, or to a server, are errors")
         CHECK(accepted.set_server("a.test", https, ec) == asio::error::invalid_argument);
         CHECK(accepted.resume({}, ec) == asio::error::invalid_argument);
         CHECK(asking.resume({}, ec) == asio::error::invalid_argument);
-        CHECK(asking.set_server("", https, ec) == asio::error::invalid_argument);
+        for (char const* const no_name :
+             {"", "a.test:443", "[::1]", "a b", "*.a.test", "h\xc3\xb6st", ".a", "a..b",
+              "https://a.test"})
+            CHECK(asking.set_server(no_name, https, ec) == asio::error::invalid_argument);
         CHECK(asking.set_server(std::string(256, 'a'), https, ec) == asio::error::invalid_argument);
         CHECK_THROWS_AS(asking.set_server("", https), boost::system::system_error);
         CHECK(!asking.set_server("a.test", https, ec));

@@ -234,6 +234,7 @@ step engine::handshake(wire& w) noexcept
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
+    begin_sessions();
     own_alert const sent{w};
     ticket_watch const watch{ticket_};
     int value = backend::do_handshake(ssl_, signing_scheme_);
@@ -281,6 +282,7 @@ step engine::handshake(wire& w) noexcept
 step engine::write_early(wire& w, std::span<std::span<std::byte const> const> pieces) noexcept
 {
     gather source{pieces};
+    begin_sessions();
     if (source.empty() || !backend::may_offer_early_data(ssl_))
         return {};
     attached const call{SSL_get_rbio(ssl_), w};
@@ -401,30 +403,6 @@ step engine::fail(wire& w, fatal_alert alert) noexcept
     return {};
 }
 
-void engine::resume(session const& offered) noexcept
-{
-    // Where the library refuses the session, for example for its version, the handshake is full.
-    static_cast<void>(SSL_set_session(ssl_, offered.native_handle()));
-    clear_errors();
-}
-
-bool engine::set_server(std::string const& host, std::uint16_t port) noexcept
-{
-    constexpr std::size_t host_size_max = 255; // Of a DNS name.
-    if (host.empty() || host.size() > host_size_max || host.find('\0') != std::string::npos ||
-        !set_server_name(ssl_, host))
-        return false;
-    if (sessions_ == nullptr)
-        return true;
-    try {
-        if (session const offered = sessions_->set_server(host, port))
-            resume(offered);
-        return true;
-    } catch (std::bad_alloc const&) {
-        return false;
-    }
-}
-
 namespace {
 
 // Of a type that the library gives. The header of a handshake message has four bytes.
@@ -448,11 +426,6 @@ void engine::fingerprint_client(ja4_fingerprint& out) noexcept
 {
     SSL_set_msg_callback(ssl_, on_first_hello);
     SSL_set_msg_callback_arg(ssl_, &out);
-}
-
-std::vector<session> engine::take_sessions() noexcept
-{
-    return sessions_ == nullptr ? std::vector<session>{} : std::exchange(sessions_->kept, {});
 }
 
 bool engine::established() const noexcept

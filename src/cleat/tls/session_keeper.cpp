@@ -6,10 +6,22 @@
 namespace cleat::tls {
 namespace {
 
+// Not the slot of SSL_set_app_data, which is the program's.
+int keeper_index() noexcept
+{
+    static int const index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+session_keeper* present_keeper(SSL const* ssl) noexcept
+{
+    return static_cast<session_keeper*>(SSL_get_ex_data(ssl, keeper_index()));
+}
+
 // Returns 1 where it has taken over the reference.
 int on_new_session(SSL* ssl, SSL_SESSION* issued) noexcept
 {
-    auto* const keeper = static_cast<session_keeper*>(SSL_get_app_data(ssl));
+    session_keeper* const keeper = present_keeper(ssl);
     if (keeper == nullptr)
         return 0;
     if (keeper->server != nullptr) {
@@ -27,11 +39,16 @@ int on_new_session(SSL* ssl, SSL_SESSION* issued) noexcept
 
 } // namespace
 
-session session_keeper::set_server(std::string const& host, std::uint16_t port)
+void session_keeper::set_server(std::string const& host, std::uint16_t port)
 {
-    if (use == nullptr)
+    if (use != nullptr)
+        server = std::make_unique<session_key>(session_key{host, port, use->alpn, use->scope});
+}
+
+session session_keeper::begin(bool offers_another) noexcept
+{
+    if (std::exchange(has_begun, true) || offers_another || server == nullptr)
         return {};
-    server = std::make_unique<session_key>(session_key{host, port, use->alpn, use->scope});
     offered = use->cache->take(*server);
     return offered;
 }
@@ -63,14 +80,12 @@ bool keeps_sessions(SSL_CTX* ctx) noexcept
 
 session_keeper* keeper_of(SSL* ssl) noexcept
 {
-    return keeps_sessions(SSL_get_SSL_CTX(ssl))
-               ? static_cast<session_keeper*>(SSL_get_app_data(ssl))
-               : nullptr;
+    return keeps_sessions(SSL_get_SSL_CTX(ssl)) ? present_keeper(ssl) : nullptr;
 }
 
 void set_keeper(SSL* ssl, session_keeper* keeper)
 {
-    if (SSL_set_app_data(ssl, keeper) != 1)
+    if (SSL_set_ex_data(ssl, keeper_index(), keeper) != 1)
         throw std::bad_alloc{};
 }
 

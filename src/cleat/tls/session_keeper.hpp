@@ -30,9 +30,14 @@ struct session_keeper
     std::unique_ptr<session_key> server{};
     session offered{}; ///< From the cache.
     std::vector<session> kept{};
+    bool has_begun = false; ///< The handshake has.
 
-    /// set_server returns the session to offer, or empty. Throws std::bad_alloc.
-    [[nodiscard]] session set_server(std::string const& host, std::uint16_t port);
+    /// set_server: before the handshake; the last call counts. Throws std::bad_alloc.
+    void set_server(std::string const& host, std::uint16_t port);
+
+    /// begin is called before each step of the handshake. The first call takes a session of the
+    /// cache, unless the connection offers another, and returns it. Others return none.
+    [[nodiscard]] session begin(bool offers_another) noexcept;
 
     /// leave_cache: this connection verifies its server by rules of its own. Its sessions go to
     /// `kept`.

@@ -5,6 +5,8 @@
 #include <cleat/tls/session.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
 
+#include <openssl/ssl.h>
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -101,6 +103,22 @@ TEST_CASE_FIXTURE(
     engine moved = std::move(pair.client.engine);
     CHECK(moved.take_sessions().size() == 1);
     CHECK(moved.take_sessions().empty());
+}
+
+TEST_CASE_FIXTURE(
+    session_fixture, "a program may have data of its own at a connection whose sessions are kept")
+{
+    context const server_context{server};
+    context const client_context{client};
+    engine_pair pair{server_context, client_context};
+    int own = 0;
+    REQUIRE(SSL_set_app_data(pair.client.engine.native_handle(), &own) == 1);
+    REQUIRE(pair.established());
+    std::vector<std::byte> text;
+    write_all(pair.server, pair.client, pattern(10));
+    read_all(pair.client, pair.server, text);
+    CHECK(pair.client.engine.take_sessions().size() == 1);
+    CHECK(SSL_get_app_data(pair.client.engine.native_handle()) == &own);
 }
 
 TEST_CASE_FIXTURE(session_fixture, "no session is kept without keep_sessions")
