@@ -148,7 +148,7 @@ public:
         requires(!boost::asio::is_const_buffer_sequence<std::remove_cvref_t<Token>>::value)
     auto async_handshake(Role role, Token&& token = default_token())
     {
-        return start<void(error_code)>(handshake_action{role_of(role)}, token);
+        return start<void(error_code)>(handshake_action{role_of(role)}, std::forward<Token>(token));
     }
 
     /// async_handshake of a peer whose first bytes were read already: void(error_code, std::size_t)
@@ -160,14 +160,16 @@ public:
     auto async_handshake(Role role, Buffers const& buffers, Token&& token = default_token())
     {
         return start<void(error_code, std::size_t)>(
-            buffered_handshake_action<Buffers>{{role_of(role)}, buffers}, token);
+            buffered_handshake_action<Buffers>{{role_of(role)}, buffers},
+            std::forward<Token>(token));
     }
 
     /// async_read_some: void(error_code, std::size_t).
     template <class Buffers, class Token = default_token>
     auto async_read_some(Buffers const& buffers, Token&& token = default_token())
     {
-        return start<void(error_code, std::size_t)>(read_action<Buffers>{buffers}, token);
+        return start<void(error_code, std::size_t)>(
+            read_action<Buffers>{buffers}, std::forward<Token>(token));
     }
 
     /// async_write_some: void(error_code, std::size_t). It takes at most limits::pending_writes_max
@@ -175,14 +177,15 @@ public:
     template <class Buffers, class Token = default_token>
     auto async_write_some(Buffers const& buffers, Token&& token = default_token())
     {
-        return start<void(error_code, std::size_t)>(write_action<Buffers>{buffers}, token);
+        return start<void(error_code, std::size_t)>(
+            write_action<Buffers>{buffers}, std::forward<Token>(token));
     }
 
     /// async_shutdown: void(error_code).
     template <class Token = default_token>
     auto async_shutdown(Token&& token = default_token())
     {
-        return start<void(error_code)>(shutdown_action{}, token);
+        return start<void(error_code)>(shutdown_action{}, std::forward<Token>(token));
     }
 
     // The same operations, blocking. On a worker they would block all of its connections.
@@ -268,8 +271,9 @@ private:
     using layer = std::conditional_t<waitable_socket<next_layer_type>, socket_layer, any_layer>;
     using core = stream_core<layer, executor_type>;
 
+    // Token is a reference where the caller keeps its handler, which is copied then.
     template <class Signature, class Action, class Token>
-    auto start(Action action, Token& token)
+    auto start(Action action, Token&& token)
     {
         using op = engine_op<core, next_layer_type, Action>;
         return boost::asio::async_compose<Token, Signature>(

@@ -287,6 +287,32 @@ TEST_CASE("a TLS stream carries another")
     world.run();
 }
 
+TEST_CASE("a handler that the caller keeps is copied, as Asio does")
+{
+    socket_world world;
+    both_ends<socket_world> ends{world};
+    auto& server = ends.server;
+    auto& client = ends.client;
+    std::string done;
+    std::function<void(error_code)> ended = [&](error_code ec) { done += ec ? 'x' : 'h'; };
+    std::function<void(error_code, std::size_t)> moved = [&](error_code ec, std::size_t n) {
+        done += ec || n != 1 ? 'x' : 'b';
+    };
+    server.async_handshake(stream_base::server, ended);
+    client.async_handshake(stream_base::client, ended);
+    world.run();
+    std::array<char, 1> byte{'b'};
+    client.async_write_some(asio::buffer(byte), moved);
+    server.async_read_some(asio::buffer(byte), moved);
+    world.run();
+    server.async_shutdown(ended);
+    client.async_shutdown(ended);
+    world.run();
+    CHECK(done == "hhbbhh");
+    CHECK(ended);
+    CHECK(moved);
+}
+
 TEST_CASE("a moved stream goes on")
 {
     socket_world world;
