@@ -99,7 +99,8 @@ std::string option_names(context_base::options o)
 
 } // namespace
 
-context::context(method m) : role_is_open_{m == tls || m == tlsv12 || m == tlsv13}
+context::context(method m)
+    : made_{std::make_unique<lazy_context>()}, role_is_open_{m == tls || m == tlsv12 || m == tlsv13}
 {
     bool const client = m == tls_client || m == tlsv12_client || m == tlsv13_client;
     spec_.role = client ? role::client : role::server;
@@ -111,7 +112,8 @@ context::context(method m) : role_is_open_{m == tls || m == tlsv12 || m == tlsv1
 
 error_code context::changeable() const noexcept
 {
-    return made_ ? make_error_code(boost::system::errc::operation_not_permitted) : error_code{};
+    return made_->is_done ? make_error_code(boost::system::errc::operation_not_permitted)
+                          : error_code{};
 }
 
 void context::throw_if(error_code const& ec, std::string const& what)
@@ -435,10 +437,13 @@ cleat::tls::context_spec context::whole_spec() const
 
 void context::make()
 {
-    if (!made_)
-        made_.emplace(whole_spec());
-    else if (!made_->unusable_reason().empty())
-        throw cleat::tls::spec_error{made_->unusable_reason()};
+    std::lock_guard const lock{made_->making}; // house(mutex): see lazy_context
+    if (!made_->context) {
+        made_->context.emplace(whole_spec());
+        made_->is_done = true;
+    } else if (!made_->context->unusable_reason().empty()) {
+        throw cleat::tls::spec_error{made_->context->unusable_reason()};
+    }
 }
 
 void context::check()
@@ -456,19 +461,24 @@ error_code context::check(error_code& ec)
 
 context::operator cleat::tls::context&()
 {
-    if (made_)
-        return *made_;
-    cleat::tls::context_spec const spec = whole_spec();
-    std::string why = reason_against([&] { made_.emplace(spec); });
-    if (!made_)
-        made_.emplace(cleat::tls::context::unusable(spec.role, std::move(why)));
-    return *made_;
+    if (made_->is_done)
+        return *made_->context;
+    std::lock_guard const lock{made_->making}; // house(mutex): see lazy_context
+    std::optional<cleat::tls::context>& only = made_->context;
+    if (!only) {
+        cleat::tls::context_spec const spec = whole_spec();
+        std::string why = reason_against([&] { only.emplace(spec); });
+        if (!only)
+            only.emplace(cleat::tls::context::unusable(spec.role, std::move(why)));
+        made_->is_done = true;
+    }
+    return *only;
 }
 
 ssl_ctx_st* context::native_handle()
 {
     make();
-    return made_->native_handle();
+    return made_->context->native_handle();
 }
 
 } // namespace cleat::net::ssl

@@ -17,9 +17,12 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -114,7 +117,7 @@ protected:
 /// a program that renews certificates makes a new context, calls `check`, and then replaces the old
 /// one.
 ///
-/// One thread.
+/// Settings are one thread's. Streams of any thread may then use the context at the same time.
 class context : public context_base
 {
 public:
@@ -270,6 +273,14 @@ private:
     static void throw_if(error_code const& ec, std::string const& what);
     static void throw_if(outcome const& found);
 
+    // Made by the first stream, or by check. Several threads may have a first one.
+    struct lazy_context
+    {
+        std::mutex making; // house(mutex): threads of the program, and only until it is made
+        std::atomic<bool> is_done{false};
+        std::optional<cleat::tls::context> context;
+    };
+
     // A certificate with its key, before another one.
     struct pair
     {
@@ -281,7 +292,7 @@ private:
     std::vector<pair> pairs_;                    // Complete; each of another type.
     cleat::tls::certificate_source certificate_; // The last one. Its parts may be missing.
     std::function<std::string(std::size_t, password_purpose)> password_;
-    std::optional<cleat::tls::context> made_;
+    std::unique_ptr<lazy_context> made_;
     bool role_is_open_ = false;
 };
 

@@ -9,10 +9,13 @@
 #include <boost/system/system_error.hpp>
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace asio = boost::asio;
 
@@ -422,6 +425,25 @@ TEST_CASE("set_default_verify_paths adds the system's authorities to others")
     CHECK(meet_each(server, without).client == error::unknown_authority);
     CHECK(meet_each(server, with_system).both());
     ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST_CASE("several threads may make the first streams of a context at the same time")
+{
+    for (int round = 0; round < 20; ++round) {
+        ssl::context shared = verifying();
+        std::array<tls::context*, 4> seen{};
+        {
+            std::vector<std::jthread> threads;
+            for (tls::context*& each : seen)
+                threads.emplace_back([&shared, &each] {
+                    boost::asio::io_context io{1};
+                    ssl::stream<plain_socket> const own{plain_socket{io}, shared};
+                    each = &static_cast<tls::context&>(shared);
+                });
+        }
+        for (tls::context const* each : seen)
+            CHECK(each == seen.front());
+    }
 }
 
 TEST_CASE("changing a context that is in use is an error")
