@@ -29,6 +29,8 @@ struct tls_plan
     /// Of certificates that verify clients otherwise than the spec, by origin.
     std::map<std::string, tls::client_rule> client_rules{};
     std::shared_ptr<client_check const> clients{}; ///< Null: no client shows a certificate.
+    /// With which no handshake is possible, by an example of each type of key, for a catalog.
+    tls::candidates unusable_types{};
     /// The plan of the configuration before whose TLS contexts serve for this one, too, with other
     /// certificates of its catalog.
     std::optional<std::size_t> same_contexts{};

@@ -6,6 +6,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
+#include <cleat/tls/store/unserved_name.hpp>
 
 #include <fmt/format.h>
 
@@ -219,7 +220,9 @@ void tls_planning::append(tls_scope const& scope, tls_plan p)
     use_client_rules(scope, p);
     if (certificates_.has_catalog()) {
         p.same_contexts = find_same_contexts(p);
-        if (!p.same_contexts)
+        if (p.same_contexts)
+            p.unusable_types = (*made_.before)[*p.same_contexts].unusable_types;
+        else
             try_out_catalog(scope, p);
     } else {
         try_out(scope, p);
@@ -288,15 +291,15 @@ std::optional<std::size_t> tls_planning::find_same_contexts(tls_plan const& p) c
     return {};
 }
 
-// A certificate that no client can use is a warning, as at the start: others may serve its
-// names. A certificate that replaces one with another type of key is an error then.
+// A certificate that no client can use is a warning, as at the start, where others serve its
+// names; else it is an error. So is one that replaces a certificate with another type of key.
 void tls_planning::prove_changed()
 {
     if (problems_.has_errors() || !certificates_.catalog().changes)
         return;
     std::size_t left = limits::certificates_proved_max;
     for (std::size_t i = 0; i < made_.plans.size(); ++i) {
-        tls_plan const& plan = made_.plans[i];
+        tls_plan& plan = made_.plans[i];
         std::optional<tls::certificate_proof> proof;
         for (catalog_changes::entry const& each : certificates_.catalog().changes->entries) {
             if (plan.certificates == nullptr || !plan.certificates->serves(*each.set) || left == 0)
@@ -304,18 +307,22 @@ void tls_planning::prove_changed()
             --left;
             if (!proof)
                 proof.emplace(plan.spec);
-            prove(*proof, scope_of_plan(i), each);
+            prove(*proof, scope_of_plan(i), each, plan.unusable_types);
         }
+        refuse_unserved_names(scope_of_plan(i), plan);
     }
 }
 
 void tls_planning::prove(
-    tls::certificate_proof& proof, tls_scope const& l, catalog_changes::entry const& changed)
+    tls::certificate_proof& proof, tls_scope const& l, catalog_changes::entry const& changed,
+    tls::candidates& unusable)
 {
     try {
         std::vector<std::string> warnings;
-        bool const is_good =
-            proof.try_out(*certificates_.catalog().store, changed.certificate, warnings);
+        tls::certificate_store const& store = *certificates_.catalog().store;
+        bool const is_good = proof.try_out(store, changed.certificate, warnings);
+        if (!is_good)
+            unusable.put({changed.certificate, store.summary(changed.certificate).type});
         for (std::string const& each : warnings) {
             finding_place const found = place_of_finding(settings_, l, certificates_.files(), each);
             if (is_good || !changed.has_other_type)
@@ -328,15 +335,31 @@ void tls_planning::prove(
     }
 }
 
+// Also where the certificate that has served a name is gone.
+void tls_planning::refuse_unserved_names(tls_scope const& l, tls_plan const& plan)
+{
+    if (plan.certificates == nullptr)
+        return;
+    try {
+        tls::refuse_unserved(*plan.certificates, plan.unusable_types, plan.spec, [&](auto each) {
+            return certificates_.catalog().store->origin(each);
+        });
+    } catch (tls::spec_error const& unserved) {
+        report_mistakes(l, {unserved.what()});
+    }
+}
+
 // A certificate that cannot be used has been reported already. Without the default one there is
 // no context to try.
-void tls_planning::try_out_catalog(tls_scope const& l, tls_plan const& p)
+void tls_planning::try_out_catalog(tls_scope const& l, tls_plan& p)
 {
     if (p.certificates->defaults().empty() || !certificates_.catalog().is_complete)
         return;
     tls::certificate_table loaded{1};
     try {
-        report_warnings(l, tls::context{p.spec, *p.certificates, loaded});
+        tls::context const context{p.spec, *p.certificates, loaded};
+        report_warnings(l, context);
+        p.unusable_types = context.unusable_types();
     } catch (tls::spec_error const&) {
         report_mistakes(l, tls::find_mistakes(p.spec, *p.certificates, loaded));
     }

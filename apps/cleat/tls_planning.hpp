@@ -65,14 +65,15 @@ private:
     void append(tls_scope const& scope, tls_plan plan);
     void use_client_rules(tls_scope const& scope, tls_plan& plan);
     void try_out(tls_scope const& scope, tls_plan const& plan);
-    void try_out_catalog(tls_scope const& scope, tls_plan const& plan);
+    void try_out_catalog(tls_scope const& scope, tls_plan& plan);
     void note_crls(tls::context_spec const& spec);
     void note_end(tls::context const& context, std::size_t place);
     [[nodiscard]] std::optional<std::size_t> find_same_contexts(tls_plan const& plan) const;
     [[nodiscard]] tls_scope scope_of_plan(std::size_t number) const;
     void prove(
         tls::certificate_proof& proof, tls_scope const& scope,
-        catalog_changes::entry const& changed);
+        catalog_changes::entry const& changed, tls::candidates& unusable);
+    void refuse_unserved_names(tls_scope const& scope, tls_plan const& plan);
     void report_warnings(tls_scope const& scope, tls::context const& context);
     void report_mistakes(tls_scope const& scope, std::vector<std::string> const& mistakes);
 

@@ -12,6 +12,7 @@
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
+#include <cleat/tls/store/unserved_name.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 #include <cleat/tls/warm_up.hpp>
 
@@ -47,7 +48,9 @@ struct context::state
     ssl_ctx_ptr new_ctx(context_spec const& spec, own_rule const* rule = nullptr);
     ssl_ctx_ptr make_ctx(
         context_spec const& spec, certificate const& identity, own_rule const* rule = nullptr);
-    void warm(context_spec const& spec, SSL_CTX* ctx, certificate const& identity);
+    void warm(
+        context_spec const& spec, SSL_CTX* ctx, certificate const& identity,
+        certificate_set::number number);
 
     tls::role role;
     std::vector<std::string> warnings;
@@ -66,7 +69,8 @@ struct context::state
     certificate_store own_store{{}}; // Of the spec. By their places in `contexts`.
     certificate_set own_certificates{own_store};
     std::optional<certificate_choice> choice; // Among them.
-    certificate_table* table = nullptr;       // Null: no store.
+    candidates unusable; // An example of each type of key with which no handshake is possible.
+    certificate_table* table = nullptr; // Null: no store.
     backend::hello_judge judge;
     std::forward_list<ocsp_response> staples; // `contexts` point to them.
     std::vector<ssl_ctx_ptr>
@@ -274,11 +278,12 @@ void context::state::build_server(context_spec const& spec)
             });
         // Once for each type of key, not for each of perhaps a thousand certificates.
         if (own_certificates.examples().find(read.type)->number == number)
-            warm(spec, contexts.back().get(), read);
+            warm(spec, contexts.back().get(), read, number);
     }
     for (std::size_t i = 0; i < contexts.size(); ++i)
         set_origin(contexts[i].get(), ends[i].origin); // They do not move any more.
     own_certificates.set_default(static_cast<certificate_set::number>(contexts.size() - 1));
+    refuse_unserved(own_certificates, unusable, spec, [&](auto each) { return origins[each]; });
     choice.emplace(own_certificates, certificate_choice::rules_of(spec));
     initial = contexts[choice->initial()].get();
     ticket_plan.first = initial;
@@ -300,18 +305,19 @@ void context::state::build_server_from(
     ticket_plan.first = initial;
     if (first.staple)
         backend::staple(initial, &staples.emplace_front(*std::move(first.staple)));
-    warm(spec, initial, first);
+    warm(spec, initial, first, preferred.number);
     for (candidate const& each : certificates.examples()) {
         if (each.type == first.type)
             continue;
         try {
             certificate const example = load_certificate(library, store, each.number);
-            warm(spec, make_ctx(spec, example).get(), example);
+            warm(spec, make_ctx(spec, example).get(), example, each.number);
         } catch (load_error const& broken) { // A reload may have skipped it. It is only tried out.
             warnings.emplace_back(broken.what());
             clear_errors();
         }
     }
+    refuse_unserved(certificates, unusable, spec, [&](auto each) { return store.origin(each); });
     empty = new_ctx(spec);
     backend::allow_staples(empty.get());
     judge = {choose_from_store, this};
@@ -319,9 +325,13 @@ void context::state::build_server_from(
         backend::on_client_hello(each, &judge);
 }
 
-void context::state::warm(context_spec const& spec, SSL_CTX* ctx, certificate const& identity)
+void context::state::warm(
+    context_spec const& spec, SSL_CTX* ctx, certificate const& identity,
+    certificate_set::number number)
 {
-    warm_server(library, ctx, spec, settings.groups(), identity.type, identity.origin, warnings);
+    if (!warm_server(
+            library, ctx, spec, settings.groups(), identity.type, identity.origin, warnings))
+        unusable.put({number, identity.type});
 }
 
 // Null: the spec's own.
@@ -448,6 +458,11 @@ std::string const& context::unusable_reason() const noexcept
 std::vector<std::string> const& context::warnings() const noexcept
 {
     return state_->warnings;
+}
+
+candidates const& context::unusable_types() const noexcept
+{
+    return state_->unusable;
 }
 
 std::vector<certificate_end> const& context::certificate_ends() const noexcept

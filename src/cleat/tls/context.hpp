@@ -16,6 +16,7 @@ struct ssl_st;
 
 namespace cleat::tls {
 
+class candidates;
 class certificate_choice;
 class certificate_set;
 class certificate_table;
@@ -57,7 +58,8 @@ class context
 {
 public:
     /// Builds everything or throws spec_error. It runs handshakes in memory, so that
-    /// the library fetches and caches its algorithms now, not at the first connection.
+    /// the library fetches and caches its algorithms now, not at the first connection. A server's
+    /// name for which no certificate makes a handshake possible is a spec_error.
     explicit context(context_spec const& spec);
 
     /// A server whose certificates are in a store that its owner has filled: its handshakes may
@@ -88,6 +90,10 @@ public:
     /// warnings are findings that do not prevent service: an expired certificate, a name that two
     /// certificates answer to, a chain in the wrong order. One sentence each, with the origin.
     [[nodiscard]] std::vector<std::string> const& warnings() const noexcept;
+
+    /// unusable_types are the types of key with which no handshake is possible: other certificates
+    /// serve all names of these.
+    [[nodiscard]] candidates const& unusable_types() const noexcept;
 
     /// certificate_ends are those of a server's certificates, in the order of the spec.
     [[nodiscard]] std::vector<certificate_end> const& certificate_ends() const noexcept;

@@ -63,21 +63,25 @@ bool try_version(SSL_CTX* server_ctx, SSL_CTX* client_ctx, std::uint16_t version
 
 } // namespace
 
-void warm_server(
+bool warm_server(
     backend::library_state const& library, SSL_CTX* server, context_spec const& spec,
     std::string const& groups, key_type key, std::string const& origin,
     std::vector<std::string>& warnings)
 {
     ssl_ctx_ptr const client = permissive_client(library, groups, key);
     if (client == nullptr)
-        return;
+        return true;
+    bool is_usable = false;
     for (protocol_version const each : {protocol_version::tls_1_2, protocol_version::tls_1_3}) {
         if (each < spec.version_min || each > spec.version_max)
             continue;
-        if (each == protocol_version::tls_1_2 && is_ml_dsa(key))
+        // It is for TLS 1.3 only.
+        if (each < spec.version_max && is_ml_dsa(key))
             continue;
         clear_errors();
-        if (!try_version(server, client.get(), static_cast<std::uint16_t>(each)))
+        if (try_version(server, client.get(), static_cast<std::uint16_t>(each)))
+            is_usable = true;
+        else
             warnings.push_back(fmt::format(
                 "{}: no {} handshake is possible with this certificate and these settings ({}): "
                 "compare the "
@@ -86,6 +90,7 @@ void warm_server(
                 drain_errors().reason));
     }
     clear_errors();
+    return is_usable;
 }
 
 void warm_client(SSL_CTX* client)

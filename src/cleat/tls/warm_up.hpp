@@ -18,8 +18,9 @@ namespace cleat::tls {
 /// and has precomputed the numbers of an RSA key. Takes a few milliseconds.
 ///
 /// A version in which no handshake succeeds is added to warnings: no client would succeed either.
-/// groups are the server's, as context_settings::groups returns them.
-void warm_server(
+/// False: none succeeds in any version. groups are the server's, as context_settings::groups
+/// returns them.
+[[nodiscard]] bool warm_server(
     backend::library_state const& library, SSL_CTX* server, context_spec const& spec,
     std::string const& groups, key_type key, std::string const& origin,
     std::vector<std::string>& warnings);

@@ -3,8 +3,6 @@
 #include <cleat/tls/store/certificate_proof.hpp>
 #include <cleat/tls/warm_up.hpp>
 
-#include <cstddef>
-
 namespace cleat::tls {
 
 certificate_proof::certificate_proof(context_spec const& spec)
@@ -19,10 +17,8 @@ bool certificate_proof::try_out(
     certificate const read = load_certificate(library_, store, number);
     ssl_ctx_ptr const ctx = settings_.new_ctx(library_, spec_, nullptr);
     use_certificate(ctx.get(), read);
-    std::size_t const before = warnings.size();
-    warm_server(library_, ctx.get(), spec_, settings_.groups(), read.type, read.origin, warnings);
-    std::size_t const versions = spec_.version_min == spec_.version_max ? 1 : 2;
-    return warnings.size() - before < versions;
+    return warm_server(
+        library_, ctx.get(), spec_, settings_.groups(), read.type, read.origin, warnings);
 }
 
 } // namespace cleat::tls

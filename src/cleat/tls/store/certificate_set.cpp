@@ -14,6 +14,12 @@ std::size_t place_of(key_type type) noexcept
     return static_cast<std::size_t>(type);
 }
 
+// A wildcard's name begins with its dot in the store.
+std::string shown_name(std::string_view name)
+{
+    return name.starts_with('.') ? '*' + std::string{name} : std::string{name};
+}
+
 } // namespace
 
 number_table::number certificate_set::find_entry(
@@ -84,8 +90,9 @@ void certificate_set::add(number certificate, on_shared_name const& report)
         if (other == nullptr || other->number == certificate || !report)
             return;
         bool const is_used = find_key(name).find(type)->number == certificate;
-        std::string const shown{name.starts_with('.') ? '*' + std::string{name} : name};
-        report(shown, is_used ? other->number : certificate, is_used ? certificate : other->number);
+        report(
+            shown_name(name), is_used ? other->number : certificate,
+            is_used ? certificate : other->number);
     });
 }
 
@@ -188,6 +195,31 @@ candidates certificate_set::examples() const
     for (std::size_t i = 0; i < key_type_count; ++i)
         if (counts_[i] != 0 && examples_[i] != certificate_store::none)
             found.put({examples_[i], static_cast<key_type>(i)});
+    return found;
+}
+
+std::optional<unserved_name> certificate_set::find_unserved(candidates const& unusable) const
+{
+    if (unusable.empty())
+        return {};
+    auto const is_unserved = [&](candidates const& all) {
+        return std::ranges::all_of(
+            all, [&](candidate const& each) { return unusable.find(each.type) != nullptr; });
+    };
+    if (!defaults_.empty() && is_unserved(defaults_))
+        return unserved_name{defaults_.front().number, defaults_.front().type, {}};
+    std::optional<unserved_name> found;
+    store_->for_each([&](number each) {
+        key_type const type = store_->summary(each).type;
+        if (found || unusable.find(type) == nullptr)
+            return;
+        store_->for_each_name(each, [&](std::string_view name) {
+            candidates const all = find_key(name);
+            candidate const* const own = all.find(type);
+            if (!found && own != nullptr && own->number == each && is_unserved(all))
+                found = {each, type, shown_name(name)};
+        });
+    });
     return found;
 }
 
