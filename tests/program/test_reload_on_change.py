@@ -131,6 +131,39 @@ def test_kubernetes_swaps_a_folder(serve, site, certs, tmp_path, as_folder):
         assert shown(server.port) == certificate.fingerprint
 
 
+@pytest.mark.parametrize("line", ['pem-file = "{}/site.pem"', 'pem-dir = "{}"'])
+def test_a_folder_that_goes_is_watched_again_when_it_is_back(serve, certs, tmp_path, line):
+    folder, away = tmp_path / "pems", tmp_path / "away"
+    folder.mkdir()
+    (folder / "site.pem").write_text(certs.ecdsa.pem.read_text())
+    server = serve(line.format(folder))
+    folder.rename(away)
+    server.wait_for_log(event="reload-refused")
+    away.rename(folder)
+    (folder / "site.pem").write_text(certs.rsa.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert shown(server.port) == certs.rsa.fingerprint
+    (folder / "site.pem").write_text(certs.ecdsa.pem.read_text())
+    server.wait_for_log(times=2, event="reloaded", certificates_changed="1")
+    assert shown(server.port) == certs.ecdsa.fingerprint
+
+
+def test_a_folder_above_is_replaced(serve, certs, tmp_path):
+    """As a deployment does it: the present version goes, and the new one gets its name."""
+    present, new = tmp_path / "present", tmp_path / "new"
+    for version, certificate in ((present, certs.ecdsa), (new, certs.rsa)):
+        (version / "tls").mkdir(parents=True)
+        (version / "tls" / "site.pem").write_text(certificate.pem.read_text())
+    server = serve(f'pem-file = "{present}/tls/site.pem"')
+    present.rename(tmp_path / "old")
+    new.rename(present)
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert shown(server.port) == certs.rsa.fingerprint
+    (present / "tls" / "site.pem").write_text(certs.ecdsa.pem.read_text())
+    server.wait_for_log(times=2, event="reloaded", certificates_changed="1")
+    assert shown(server.port) == certs.ecdsa.fingerprint
+
+
 def test_a_file_and_a_folder_come_into_pem_dir(serve, certs, tmp_path):
     folder = tmp_path / "pems"
     folder.mkdir()

@@ -33,7 +33,11 @@ error_code file_watch::watch(watched_files files)
 {
     stop();
     files_ = std::move(files);
-    error_code const ec = watch_by_kernel();
+    error_code ec = open_kernel();
+    if (!ec) {
+        compare_from_now_on(); // First: a folder that is replaced meanwhile is noticed.
+        ec = watch_by_kernel();
+    }
     if (ec) {
         folders_.clear();
         kernel_.reset();
@@ -52,11 +56,14 @@ void file_watch::stop() noexcept
     files_.clear();
 }
 
-error_code file_watch::watch_by_kernel()
+error_code file_watch::open_kernel()
 {
     kernel_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (!kernel_)
-        return last_system_error();
+    return kernel_ ? error_code{} : last_system_error();
+}
+
+error_code file_watch::watch_by_kernel()
+{
     for (auto each = files_.cbegin(); each != files_.cend(); ++each) {
         int const watch = ::inotify_add_watch(kernel_.get(), each->first.c_str(), wanted_events);
         if (watch >= 0)
@@ -65,7 +72,7 @@ error_code file_watch::watch_by_kernel()
             unreadable_.push_back(each->first);
         else if (errno == ENOSPC || errno == ENOMEM)
             return last_system_error();
-        // Else it is not there: a configuration that names it is refused.
+        // Else it is not there: a comparison finds it when it comes.
     }
     return {};
 }
@@ -73,7 +80,7 @@ error_code file_watch::watch_by_kernel()
 void file_watch::compare_from_now_on()
 {
     clock::time_point const begun = clock::now();
-    compared_ = status_of(files_);
+    compared_ = kernel_ ? identity_of(files_) : status_of(files_);
     clock::time_point const now = clock::now();
     next_comparison_ =
         now + std::max<clock::duration>(comparison_interval, comparison_share * (now - begun));
@@ -81,14 +88,15 @@ void file_watch::compare_from_now_on()
 
 file_changes file_watch::take_changes()
 {
-    file_changes nothing{.is_complete = true};
+    file_changes found{.is_complete = true};
     if (kernel_)
-        return take_events();
+        found = take_events();
     if (!next_comparison_ || clock::now() < *next_comparison_)
-        return nothing;
+        return found;
     std::size_t const before = compared_;
     compare_from_now_on();
-    return compared_ == before ? nothing : file_changes{};
+    found.is_complete = found.is_complete && compared_ == before;
+    return found;
 }
 
 file_changes file_watch::take_events()

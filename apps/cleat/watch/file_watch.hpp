@@ -18,8 +18,10 @@ struct inotify_event;
 
 namespace cleat::app {
 
-/// file_watch asks the kernel (inotify(7)). Where the kernel's limit on watches is reached, it
-/// compares the files' status from time to time instead. One thread.
+/// file_watch asks the kernel (inotify(7)), which watches a folder wherever it goes. So it compares
+/// from time to time which folders the paths lead to: one may be missing, or another one may be
+/// there since a folder above it was renamed. Where the kernel's limit on watches is reached, it
+/// compares the status of all files instead. One thread.
 class file_watch
 {
 public:
@@ -38,7 +40,7 @@ public:
         return unreadable_;
     }
 
-    /// is_exact: the kernel tells every change, and in which of the folders it is.
+    /// is_exact: the kernel tells every change in the folders, and in which of them it is.
     [[nodiscard]] bool is_exact() const noexcept
     {
         return kernel_ && unreadable_.empty() && !has_two_names_;
@@ -60,6 +62,7 @@ public:
     [[nodiscard]] file_changes take_changes();
 
 private:
+    error_code open_kernel();
     error_code watch_by_kernel();
     void compare_from_now_on();
     [[nodiscard]] file_changes take_events();
@@ -71,7 +74,7 @@ private:
     std::vector<std::string> unreadable_;
     bool has_two_names_ = false; // A folder, which is mounted at two places, for example.
     std::optional<clock::time_point> next_comparison_;
-    std::size_t compared_ = 0; // A hash of the files' status.
+    std::size_t compared_ = 0; // A hash of the folders' identity, or of the files' status.
 };
 
 } // namespace cleat::app

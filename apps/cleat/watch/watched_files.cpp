@@ -172,6 +172,20 @@ watch_plan find_files(config const& settings)
     return plan;
 }
 
+std::size_t identity_of(watched_files const& files)
+{
+    std::size_t hash = 0;
+    for (auto const& [path, folder] : files) {
+        struct stat found
+        {
+        };
+        bool const is_there = ::lstat(path.c_str(), &found) == 0;
+        hash = mixed(hash, is_there ? found.st_dev : static_cast<std::size_t>(errno));
+        hash = mixed(hash, is_there ? found.st_ino : 0);
+    }
+    return hash;
+}
+
 std::size_t status_of(watched_files const& files)
 {
     std::size_t sum = 0; // Not mixed: a folder's order may differ from time to time.

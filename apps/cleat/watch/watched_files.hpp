@@ -58,6 +58,10 @@ struct file_changes
 /// status_of is a hash of what changes when one of the files is replaced, written, made or removed.
 [[nodiscard]] std::size_t status_of(watched_files const& files);
 
+/// identity_of is a hash of which folders are at the paths of the files: it changes when one goes,
+/// comes, or is replaced by another, also where a folder above it is renamed.
+[[nodiscard]] std::size_t identity_of(watched_files const& files);
+
 /// add_files adds all of `more`.
 void add_files(watched_files& files, watched_files const& more);
 
