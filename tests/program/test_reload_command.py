@@ -52,6 +52,37 @@ def test_it_waits_and_says_what_has_changed(serve, pem, certs):
     assert re.fullmatch(r"reloaded in \d+ ms: nothing has changed\n", ran.stdout)
 
 
+def test_it_names_the_keys_whose_files_have_changed(serve, certs, tmp_path):
+    ca, crl, listed = tmp_path / "ca.pem", tmp_path / "ca.crl", tmp_path / "listed"
+    files = tmp_path / "rules"
+    bob = certs.signed("keys-bob", certs.authority("keys-ca"), "/CN=bob")
+    authority = certs.authority("keys-ca")
+    ca.write_text(authority.cert.read_text())
+    crl.write_text(certs.crl("keys-crl", authority).read_text())
+    listed.write_text("192.0.2.0/24\n")
+    files.write_text('client-allow = { cn = "alice" }\n')
+    serve.add(f'client-verify = required\nclient-verify-ca = "{ca}"')
+    serve.add(f'client-verify-crl = "{crl}"\ndeny-from = "@{listed}"')
+    serve.add(f'client-allow-file = "{files}"')
+    server = serve()
+    changes = {
+        "client-verify-ca": lambda: ca.write_text(
+            ca.read_text() + certs.authority("keys-other").cert.read_text()
+        ),
+        "client-verify-crl": lambda: crl.write_text(
+            certs.crl("keys-more", authority, bob).read_text()
+        ),
+        "deny-from": lambda: listed.write_text("192.0.2.0/25\n"),
+        "client-allow-file": lambda: files.write_text('client-allow = { cn = "bob" }\n'),
+    }
+    for number, (key, change) in enumerate(changes.items(), 1):
+        change()
+        ran = run("reload", server.pid)
+        assert re.fullmatch(rf"reloaded in \d+ ms: changed {key}\n", ran.stdout), ran
+        assert server.log(event="reloaded")[number - 1]["keys"] == key
+    assert run("reload", server.pid).stdout.endswith("nothing has changed\n")
+
+
 def test_it_says_why_a_reload_is_refused(serve):
     server = serve()
     serve.add("workers = 7")

@@ -13,7 +13,7 @@ import pytest
 
 from certificates import Certificate
 from deadlines import eventually
-from program import open_files
+from program import open_files, run
 from reloads import replace
 from tls_client import TlsClient, shown
 
@@ -139,6 +139,7 @@ def test_a_folder_that_goes_is_watched_again_when_it_is_back(serve, certs, tmp_p
     server = serve(line.format(folder))
     folder.rename(away)
     server.wait_for_log(event="reload-refused")
+    assert run("reload", server.pid).returncode == 1  # Then it watches what is there.
     away.rename(folder)
     (folder / "site.pem").write_text(certs.rsa.pem.read_text())
     server.wait_for_log(event="reloaded", certificates_changed="1")

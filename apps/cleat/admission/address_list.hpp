@@ -76,6 +76,9 @@ public:
     /// memory is what the list takes from the heap, in bytes.
     [[nodiscard]] std::size_t memory() const noexcept { return ipv4_.memory() + ipv6_.memory(); }
 
+    /// Equal lists have the same addresses, from the same prefixes.
+    friend bool operator==(address_list const&, address_list const&) = default;
+
 private:
     prefix_tree<4> ipv4_;
     prefix_tree<16> ipv6_;

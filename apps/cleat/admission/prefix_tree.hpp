@@ -49,6 +49,9 @@ public:
         return nodes_.capacity() * sizeof(node) + alone_.capacity() * sizeof(prefix<N>);
     }
 
+    /// Equal trees have the same prefixes, without those that another one contains.
+    friend bool operator==(prefix_tree const&, prefix_tree const&) = default;
+
 private:
     // Each of the 64 values of six bits is in at most one of the three sets. In none: no prefix has
     // an address that goes on so.
@@ -59,6 +62,8 @@ private:
         std::uint64_t alone = 0;    // One prefix is left to compare. They stand side by side, too.
         std::uint32_t first_child = 0;
         std::uint32_t first_alone = 0;
+
+        friend bool operator==(node const&, node const&) = default;
     };
 
     void fill(std::size_t number, std::span<prefix<N> const> sorted, unsigned position);

@@ -77,6 +77,7 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+    [[nodiscard]] std::vector<allow_rule> const& all() const noexcept { return all_; }
 
     /// find is the rule that the certificate meets; null: none.
     [[nodiscard]] allow_rule const* find(tls::client_certificate const& shown) const noexcept;

@@ -1,5 +1,6 @@
 #include "config/table.hpp"
 #include "reload/changes.hpp"
+#include "reload/content_changes.hpp"
 
 #include <fmt/format.h>
 
@@ -140,22 +141,21 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
         if (row.show != nullptr && row.show(before.settings) != row.show(after.settings))
             found.keys.emplace_back(row.name);
 
-    bool const is_listed = std::ranges::find(found.keys, "upstream") != found.keys.end();
-    if (!is_listed && descriptions_of(before) != descriptions_of(after))
-        found.keys.emplace_back("upstream");
-
+    auto const list = [&](std::string_view key) {
+        if (std::ranges::find(found.keys, key) == found.keys.end())
+            found.keys.emplace_back(key);
+    };
+    if (descriptions_of(before) != descriptions_of(after))
+        list("upstream");
     // The file may be the same, with other secrets in it.
-    bool const is_secret_listed =
-        std::ranges::find(found.keys, "ticket-secret") != found.keys.end();
-    if (!is_secret_listed && before.tickets.all != after.tickets.all)
-        found.keys.emplace_back("ticket-secret");
-
+    if (before.tickets.all != after.tickets.all)
+        list("ticket-secret");
+    for (std::string_view const each : changed_contents(before, after))
+        list(each);
     if (routes_of(before) != routes_of(after))
-        found.keys.emplace_back("route");
-
-    bool const has_client = std::ranges::find(found.keys, "client") != found.keys.end();
-    if (!has_client && plaintext_frontends_of(before) != plaintext_frontends_of(after))
-        found.keys.emplace_back("client");
+        list("route");
+    if (plaintext_frontends_of(before) != plaintext_frontends_of(after))
+        list("client");
 
     std::unordered_set<std::string> const old_frontends = frontends_of(before);
     std::unordered_set<std::string> const new_frontends = frontends_of(after);

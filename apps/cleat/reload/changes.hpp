@@ -12,7 +12,9 @@ namespace cleat::app {
 
 struct configuration_changes
 {
-    std::vector<std::string> keys; ///< Global keys with another value, in the table's order.
+    /// Global keys with another value, in the table's order, and keys whose files have another
+    /// content.
+    std::vector<std::string> keys;
     std::size_t frontends_added = 0;
     std::size_t frontends_removed = 0;
     std::size_t certificates_added = 0; ///< By the names of their files.

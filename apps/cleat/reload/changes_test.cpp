@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cleat::app::changes_test {
@@ -69,6 +71,38 @@ TEST_CASE("keys are named as the configuration spells them")
     after.settings.idle_timeout.value = std::chrono::seconds{5};
     after.settings.backlog.value = 5;
     CHECK(compare(before, after).keys == std::vector<std::string>{"backlog", "idle-timeout"});
+}
+
+TEST_CASE("a key is named whose file has another content")
+{
+    auto const made = [](std::string const& authorities, std::string const& crl, char const* net) {
+        snapshot one = with_certificates({});
+        one.tls.front().spec.verify_authorities = authorities;
+        one.tls.front().spec.verify_origin = "ca.pem";
+        one.tls.front().spec.verify_crls = {{crl, "crl.pem"}};
+        prefixes denied;
+        CHECK_FALSE(add_prefix(denied, net));
+        admission lists;
+        lists.denied = std::make_shared<address_list const>(std::move(denied));
+        one.frontends.front().admission = std::make_shared<admission const>(std::move(lists));
+        return one;
+    };
+    using keys = std::vector<std::string>;
+    snapshot const before = made("one", "one", "192.0.2.0/24");
+    CHECK(compare(before, made("one", "one", "192.0.2.0/24")).keys == keys{});
+    CHECK(compare(before, made("two", "one", "192.0.2.0/24")).keys == keys{"client-verify-ca"});
+    CHECK(compare(before, made("one", "two", "192.0.2.0/24")).keys == keys{"client-verify-crl"});
+    CHECK(compare(before, made("one", "one", "192.0.2.0/25")).keys == keys{"deny-from"});
+    CHECK(compare(before, with_certificates({})).keys.size() == 3);
+
+    snapshot after = made("one", "one", "192.0.2.0/24");
+    upstream_plan& upstream = after.upstreams.emplace_back();
+    upstream.name = "app";
+    upstream.tls.emplace().spec.verify_authorities = "one";
+    snapshot renewed = made("one", "one", "192.0.2.0/24");
+    renewed.upstreams = after.upstreams;
+    renewed.upstreams.front().tls->spec.verify_authorities = "two";
+    CHECK(compare(after, renewed).keys == keys{"upstream"});
 }
 
 } // namespace cleat::app::changes_test
