@@ -285,17 +285,27 @@ def test_a_certificate_counts_for_each_frontend_that_serves_it(
 
 
 def test_few_become_many_and_few_again(cleat, config, folder):
+    path = config("")
+
     def lines(cache):
-        return config(f"""
+        path.write_text(f"""
             pem-dir = "{folder.path}"
             certificate-cache = {cache}
             frontend = {{ host = "127.0.0.1"
                           port = 0 }}
         """)
 
-    server = cleat("--config", lines(1000), pem=[], frontend=None)
-    for cache in (1, 1000, 2, 3, 1000):
+    lines(1000)
+    server = cleat("--config", path, pem=[], frontend=None)
+    for cache, site in ((1, "f"), (1000, "f"), (2, "a"), (3, "f"), (1000, "f")):
         lines(cache)
-        folder.put("5.pem", "a" if cache == 2 else "f")
-        reload(server)
+        has_changed = folder.files["5.pem"] != site
+        folder.put("5.pem", site)
+        assert counts(reload(server)) == [0, 0, int(has_changed)]
         folder.check(server.port)
+    lines(1)
+    folder.put("6.pem", "a")
+    assert counts(reload(server)) == [1, 0, 0]
+    lines(1000)
+    folder.remove("6.pem")
+    assert counts(reload(server)) == [0, 1, 0]

@@ -2,11 +2,11 @@
 #include "reload/changes.hpp"
 #include "reload/content_changes.hpp"
 
+#include <cleat/tls/store/certificate_loader.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <ranges>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,35 +14,22 @@
 namespace cleat::app {
 namespace {
 
-// A hash of each certificate's content, by the names of its files.
-using contents = std::unordered_map<std::string, std::size_t>;
-
-std::size_t hash_of(tls::certificate_source const& source)
-{
-    std::size_t hash = 0;
-    for (std::string const* part : {&source.chain, &source.private_key, &source.ocsp_response})
-        hash = hash * 31 + std::hash<std::string>{}(*part);
-    return hash;
-}
-
-std::size_t hash_of(tls::file_digest const& digest)
-{
-    std::size_t hash = 0;
-    static_assert(sizeof digest >= sizeof hash);
-    std::memcpy(&hash, digest.data(), sizeof hash); // A digest's bytes are as good as any hash.
-    return hash;
-}
+// The digest of each certificate's files, by their names: the same whether their text is kept, or
+// they are in a store.
+using contents = std::unordered_map<std::string, tls::file_digest>;
 
 contents certificates_of(snapshot const& configuration)
 {
     contents found;
+    tls::backend::library_state const library;
     for (tls_plan const& plan : configuration.tls)
         for (tls::certificate_source const& each : plan.spec.certificates)
-            found.try_emplace(each.origin, hash_of(each));
+            if (auto const [place, is_new] = found.try_emplace(each.origin); is_new)
+                place->second = tls::digest_of(library, each);
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store != nullptr)
         store->for_each([&](tls::certificate_store::number each) {
-            found.try_emplace(store->origin(each), hash_of(store->summary(each).digest));
+            found.try_emplace(store->origin(each), store->summary(each).digest);
         });
     return found;
 }
@@ -171,14 +158,14 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
     }
     contents const old_certificates = certificates_of(before);
     std::size_t in_both = 0;
-    for (auto const& [origin, hash] : certificates_of(after)) {
+    for (auto const& [origin, digest] : certificates_of(after)) {
         auto const old = old_certificates.find(origin);
         if (old == old_certificates.end()) {
             ++found.certificates_added;
             continue;
         }
         ++in_both;
-        if (old->second != hash)
+        if (old->second != digest)
             ++found.certificates_changed;
     }
     found.certificates_removed = old_certificates.size() - in_both;

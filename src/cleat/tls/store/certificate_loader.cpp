@@ -74,6 +74,18 @@ file_stamp stamp_of_both(file_stamp one, file_stamp other) noexcept
 
 } // namespace
 
+file_digest digest_of(backend::library_state const& library, certificate_source const& source)
+{
+    bool const is_one_file = source.private_key == source.chain;
+    file_digest const others =
+        digest_of(library, source.chain, is_one_file ? std::string_view{} : source.private_key);
+    if (source.ocsp_response.empty())
+        return others;
+    file_digest response{};
+    digest(library, std::as_bytes(std::span{source.ocsp_response}), response);
+    return digest_with_response(library, others, response);
+}
+
 certificate_on_disk read_from_disk(
     backend::library_state const& library, certificate_paths const& paths,
     std::string const& folder, std::vector<std::string>& warnings, file_opener const& opener)

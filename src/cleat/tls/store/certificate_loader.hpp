@@ -51,6 +51,11 @@ void read_response_from_disk(
     std::string const& folder, certificate_on_disk& found, std::vector<std::string>& warnings,
     file_opener const& opener = {});
 
+/// digest_of is the digest that a store has of the files of a certificate with these texts. Throws
+/// load_error.
+[[nodiscard]] file_digest digest_of(
+    backend::library_state const& library, certificate_source const& source);
+
 /// describe_files describes files that read_from_disk refuses. Nothing: they cannot be read,
 /// or hold no certificate that can be decoded.
 [[nodiscard]] std::optional<certificate_description> describe_files(
