@@ -404,7 +404,7 @@ sandbox enter_sandbox(snapshot const& configuration, std::string const& folder, 
     sandbox made = sandbox::enter(settings, named, folder, problems);
     if (!problems.empty())
         fail(std::move(problems.front()));
-    log_line line = log.info("sandbox");
+    log_line line = made.facts().landlock_refused ? log.warning("sandbox") : log.info("sandbox");
     for (auto const& [name, value] : made.facts().fields())
         line.add(name, value);
     if (!made.facts().landlock_fault.empty())

@@ -90,6 +90,14 @@ def test_the_service_is_confined(units: Path):
     assert exposure(units / "cleat.service") < 2.0
 
 
+def test_the_service_may_enter_its_own_sandbox():
+    """systemd 252 has these calls in no set."""
+    unit = (PACKAGING / "systemd/cleat.service").read_text()
+    allowed = " ".join(re.findall(r"^SystemCallFilter=([^~].*)", unit, re.MULTILINE)).split()
+    assert {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
+            "seccomp"} <= set(allowed)  # fmt: skip
+
+
 def test_a_start_as_root_is_confined_too(units: Path):
     added = (PACKAGING / "examples/root-start.conf").read_text().partition("[Service]")[2]
     unit = units / "cleat.service"

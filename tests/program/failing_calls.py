@@ -15,8 +15,8 @@ class Filter(ctypes.Structure):
     _fields_ = [("size", ctypes.c_ushort), ("code", ctypes.c_char_p)]
 
 
-def without_call(number: int) -> Callable[[], None]:
-    """without_call makes a call fail with ENOSYS in the process that runs it, and in all that this
+def without_call(number: int, error: int = errno.ENOSYS) -> Callable[[], None]:
+    """without_call makes a call fail in the process that runs it, and in all that this
     one becomes: a preexec_fn."""
 
     def step(code: int, jump_true: int, jump_false: int, value: int) -> bytes:
@@ -24,7 +24,7 @@ def without_call(number: int) -> Callable[[], None]:
 
     def confine() -> None:
         code = step(LOAD_NUMBER, 0, 0, 0) + step(JUMP_IF_EQUAL, 0, 1, number)
-        code += step(GIVE, 0, 0, FAILS + errno.ENOSYS) + step(GIVE, 0, 0, ALLOWED)
+        code += step(GIVE, 0, 0, FAILS + error) + step(GIVE, 0, 0, ALLOWED)
         program = Filter(len(code) // 8, code)
         libc = ctypes.CDLL(None, use_errno=True)
         if os.geteuid() != 0:

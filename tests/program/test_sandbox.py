@@ -396,6 +396,30 @@ def test_a_kernel_without_landlock_serves_by_default_and_says_so(site, certs):
     assert "no Landlock" in told
 
 
+@needs_landlock
+def test_landlock_that_is_refused_is_told_at_the_default_log_level(site, certs):
+    """As by a systemd whose sets of system calls do not have Landlock's."""
+    refused = without_call(FIRST_LANDLOCK_CALL, errno.EPERM)
+    server = site.start("log-level = 1", preexec_fn=refused, wait=False)
+    line = server.wait_for_log(event="sandbox", level="warning")
+    assert line["landlock"] == "no" and "SystemCallFilter=" in line["reason"]
+    site.write("sandbox = landlock")
+    ran = run("-t", "--config", site.config, preexec_fn=refused)
+    assert ran.returncode == 1
+    assert "SystemCallFilter=" in ran.stderr and "allow landlock_create_ruleset" in ran.stderr
+
+
+SECCOMP_CALL = 317 if os.uname().machine == "x86_64" else 277
+
+
+def test_seccomp_that_is_refused_names_the_filter_of_the_service_manager(site):
+    site.write("sandbox = auto, seccomp")
+    refused = without_call(SECCOMP_CALL, errno.EPERM)
+    ran = run("--config", site.config, preexec_fn=refused)
+    assert ran.returncode == 1 and "cannot use seccomp" in ran.stderr
+    assert "SystemCallFilter=" in ran.stderr
+
+
 @pytest.mark.parametrize("value", ["landlock", "landlock, seccomp", "landlock, ports"])
 def test_a_kernel_without_landlock_is_an_error_where_it_was_asked_for(site, value):
     site.write(f"sandbox = {value}")

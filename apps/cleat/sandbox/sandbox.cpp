@@ -26,12 +26,21 @@ error_code system_error_of(int number) noexcept
     return {number, boost::system::system_category()};
 }
 
+// The kernel does not have Landlock.
+bool is_missing(error_code fault)
+{
+    return fault == system_error_of(ENOSYS) || fault == system_error_of(EOPNOTSUPP);
+}
+
 std::string why_no_landlock(error_code fault)
 {
     if (fault == system_error_of(ENOSYS))
         return "this kernel has no Landlock, or a container's filter of system calls forbids it";
     if (fault == system_error_of(EOPNOTSUPP))
         return "this kernel was started without Landlock";
+    if (fault == system_error_of(EPERM))
+        return "the system calls of Landlock are not permitted: a filter of the service manager "
+               "(systemd's SystemCallFilter=) or of a container refuses them";
     if (fault == system_error_of(E2BIG))
         return "it is in 16 of them already";
     return fault.message();
@@ -41,6 +50,9 @@ std::string cure_for_landlock(error_code fault)
 {
     if (fault == system_error_of(EOPNOTSUPP))
         return "Add landlock to the kernel's lsm= parameter, or write sandbox = auto.";
+    if (fault == system_error_of(EPERM))
+        return "Let the filter allow landlock_create_ruleset, landlock_add_rule and "
+               "landlock_restrict_self, or write sandbox = auto.";
     return "Take Linux 5.13 or later, or write sandbox = auto.";
 }
 
@@ -200,6 +212,7 @@ sandbox sandbox::enter(
         made.facts_.ports = choice.ports && made.landlock_.abi >= 4;
         if (made.landlock_.fault)
             made.facts_.landlock_fault = why_no_landlock(made.landlock_.fault);
+        made.facts_.landlock_refused = made.landlock_.fault && !is_missing(made.landlock_.fault);
         refuse_lack(settings, made.landlock_.fault, made.landlock_.abi, problems);
     }
     if (choice.seccomp) {
@@ -209,7 +222,9 @@ sandbox sandbox::enter(
             problems.push_back(
                 {problem::severity::error, settings.sandbox.location, "sandbox",
                  "cannot use seccomp: " + system_error_of(failed).message(),
-                 "Take a kernel with CONFIG_SECCOMP_FILTER, or leave seccomp out."});
+                 "Let the filter of the service manager (systemd's SystemCallFilter=) or of the "
+                 "container allow the call seccomp, take a kernel with CONFIG_SECCOMP_FILTER, or "
+                 "leave seccomp out."});
     }
     return made;
 }

@@ -12,9 +12,10 @@ namespace cleat::app {
 /// sandbox_facts is for the log, the status page and the metric.
 struct sandbox_facts
 {
-    int landlock_abi = 0;         ///< 0: Landlock is not in force.
-    std::string landlock_fault{}; ///< Why not, where it was wanted.
-    bool ports = false;           ///< TCP only at the ports of the start.
+    int landlock_abi = 0;          ///< 0: Landlock is not in force.
+    std::string landlock_fault{};  ///< Why not, where it was wanted.
+    bool landlock_refused = false; ///< The kernel has it, and did not give it.
+    bool ports = false;            ///< TCP only at the ports of the start.
     bool seccomp = false;
     bool no_new_privs = false;
     bool core_dumps = true; ///< A core dump, and a debugger of the same user, can read the memory.
