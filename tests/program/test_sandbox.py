@@ -1,5 +1,5 @@
-"""Once it serves, cleat reads and writes what its configuration has named, executes nothing, and says
-what of this is in force. A reload works within that, or says what to do."""
+"""Once it serves, cleat reads and writes what its configuration has named, executes nothing, and
+says what of this is in force. A reload works within that, or says what to do."""
 
 import errno
 import os
@@ -193,6 +193,21 @@ def test_a_log_or_a_socket_beyond_is_refused_with_the_cure(site, elsewhere):
         assert f"{key}: the sandbox does not let cleat write in {elsewhere}" in problem
         assert "sandbox-write" in problem
         assert not where.exists()
+
+
+@pytest.mark.parametrize("key", ["log-filename", "access-log"])
+def test_a_log_in_a_folder_of_systemds(site, elsewhere, key):
+    """LogsDirectory= of a unit."""
+    (elsewhere / "logs").mkdir()
+    environment = {**os.environ, "LOGS_DIRECTORY": f"/none:{elsewhere}/logs"}
+    server = site.start(env=environment)
+    site.write(f'{key} = "{elsewhere}/logs/log"')
+    server.signal(signal.SIGHUP)
+    eventually("the log is there", (elsewhere / "logs/log").exists)
+    if HAS_LANDLOCK:
+        site.write(f'{key} = "{elsewhere}/log"')
+        assert run("reload", server.pid).returncode == 1
+        assert not (elsewhere / "log").exists()
 
 
 def test_the_next_certificate_has_a_folder_beside_the_present_one(site, certs):

@@ -1921,7 +1921,10 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "DIR",
      .default_text = "none",
-     .help = "A folder where a later reload may put log-filename or the socket of admin.",
+     .help =
+         "A folder where a later reload may put log-filename, access-log or the socket of admin. "
+         "Logs may also be put into the folders of $LOGS_DIRECTORY, which systemd sets for a "
+         "unit with LogsDirectory=.",
      .note = "New in cleat.",
      .repeatable = true,
      .set_global = add_to<&config::sandbox_write>},

@@ -85,7 +85,7 @@ public:
     {
     }
 
-    sandbox_rules make(watched_files const& named, bool is_root)
+    sandbox_rules make(watched_files const& named, bool is_root, std::string_view log_folders)
     {
         for (std::string_view const each : system_folders)
             add(std::string{each}, rights::reading);
@@ -99,6 +99,7 @@ public:
         for (setting<std::string> const& each : settings_.sandbox_write)
             add(whole(folder_, *each), rights::writing);
         add_written();
+        add_log_folders(log_folders);
         // RuntimeDirectory= and the like. Where cleat is root, all of it would be its.
         if (!is_root)
             add("/run", rights::sockets);
@@ -135,6 +136,16 @@ private:
             add(whole(folder_, log), landlock::write_file);
         else
             add(folder_of(folder_, log), rights::logging);
+    }
+
+    void add_log_folders(std::string_view folders)
+    {
+        while (!folders.empty()) {
+            std::string_view const each = folders.substr(0, folders.find(':'));
+            if (each.starts_with('/'))
+                add(whole(folder_, std::string{each}), rights::logging);
+            folders.remove_prefix(std::min(each.size() + 1, folders.size()));
+        }
     }
 
     void add_written()
@@ -181,9 +192,10 @@ bool is_shared_folder(std::string_view path)
 }
 
 sandbox_rules rules_for(
-    config const& settings, watched_files const& named, std::string const& folder, bool is_root)
+    config const& settings, watched_files const& named, std::string const& folder, bool is_root,
+    std::string_view log_folders)
 {
-    return rule_maker{settings, folder}.make(named, is_root);
+    return rule_maker{settings, folder}.make(named, is_root, log_folders);
 }
 
 bool names_sources(config const& settings)

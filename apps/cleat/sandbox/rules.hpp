@@ -45,8 +45,11 @@ struct sandbox_rules
 
 /// rules_for makes the rules. `named` has the folders of the files to read, and of the links on
 /// the way to them. Relative paths begin in `folder`. is_root: the process keeps root's rights.
+/// log_folders is the value of systemd's $LOGS_DIRECTORY: absolute paths with colons between them,
+/// where a reload may turn on a log.
 [[nodiscard]] sandbox_rules rules_for(
-    config const& settings, watched_files const& named, std::string const& folder, bool is_root);
+    config const& settings, watched_files const& named, std::string const& folder, bool is_root,
+    std::string_view log_folders);
 
 /// names_sources: connections to upstreams come from addresses that the settings name. Landlock has
 /// binding to these, with any port, as port 0.

@@ -18,9 +18,10 @@ std::uint64_t given(sandbox_rules const& rules, std::string_view path)
 }
 
 sandbox_rules rules_of(
-    config const& settings, watched_files const& named = {}, bool is_root = false)
+    config const& settings, watched_files const& named = {}, bool is_root = false,
+    std::string_view log_folders = {})
 {
-    return rules_for(settings, named, "/start", is_root);
+    return rules_for(settings, named, "/start", is_root, log_folders);
 }
 
 } // namespace
@@ -41,6 +42,15 @@ TEST_CASE("the folder of a named file may be read, and the one above it, unless 
     for (char const* const each :
          {"/", "/srv", "/var/lib", "/run/user/1000", "/root", "/run", "/tmp"})
         CHECK((given(rules, each) & rights::reading) == 0);
+}
+
+TEST_CASE("a log may be written in each folder of LOGS_DIRECTORY")
+{
+    sandbox_rules const rules = rules_of({}, {}, true, ":/var/log/cleat:/var/log/more/:other:");
+    CHECK(given(rules, "/var/log/cleat") == rights::logging);
+    CHECK(given(rules, "/var/log/more") == rights::logging);
+    CHECK(given(rules, "/start/other") == 0);
+    CHECK(given(rules, "/start") == 0);
 }
 
 TEST_CASE("what is written are the folders of log, index, pid file and socket")

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -112,6 +113,13 @@ void refuse_lack(config const& settings, error_code fault, int abi, std::vector<
              "Take Linux 6.7 or later, or leave ports out."});
 }
 
+// systemd sets it for a unit with LogsDirectory=.
+std::string logs_directory()
+{
+    char const* const folders = std::getenv("LOGS_DIRECTORY"); // NOLINT: no thread changes it
+    return folders == nullptr ? "" : folders;
+}
+
 class explainer
 {
 public:
@@ -206,7 +214,7 @@ sandbox sandbox::enter(
         return made;
     made.facts_.no_new_privs = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     if (choice.landlock != landlock_use::off) {
-        made.rules_ = rules_for(settings, named, folder, ::geteuid() == 0);
+        made.rules_ = rules_for(settings, named, folder, ::geteuid() == 0, logs_directory());
         made.landlock_ = enter_landlock(made.rules_);
         made.facts_.landlock_abi = made.landlock_.abi;
         made.facts_.ports = choice.ports && made.landlock_.abi >= 4;
