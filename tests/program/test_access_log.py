@@ -337,6 +337,12 @@ def test_a_file_that_cannot_be_written_ends_the_start(certs, tmp_path):
         (["--access-log-format", "json"], "-format: error: there is no access log"),
         (["--access-log", "stdout", "--daemon"], "access-log: error: a daemon has no standard"),
         (["--access-log", "off", "--syslog-facility", "user"], "syslog-facility: error: the log"),
+        (["--access-log", "on"], 'Write a path with a slash ("./on"), stdout, syslog or off.'),
+        (["--access-log", "stderr"], 'access-log: error: "stderr" is no place for the access log'),
+        (["--access-log", "access.log"], '("./access.log")'),
+        (["--access-log", "./both", "-l", "both"], "log-filename names this file too, by --l"),
+        (["--log-filename", "on"], 'log-filename: error: "on" is no file'),
+        (["--log-filename", "stderr"], "/dev/stderr"),
         (["--access-log-format", "xml"], '"xml" is no format of the access log'),
     ],
 )

@@ -127,6 +127,11 @@ def test_a_file_that_this_user_may_not_write(certs, key):
         assert sorted(each.name for each in folder.iterdir()) == ["closed", "site.pem"]
 
 
+def test_logs_may_share_a_standard_stream(certs):
+    flags = ["--log-filename", "/dev/stdout", "--access-log", "/dev/stdout"]
+    assert run("-t", *flags, certs.ecdsa.pem).returncode == 0
+
+
 def test_where_a_log_may_go(certs, tmp_path):
     for log in ("/dev/stdout", "/dev/stderr", "/dev/null", tmp_path / "log"):
         assert run("-t", "--log-filename", log, certs.ecdsa.pem).returncode == 0

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -180,14 +181,39 @@ void check_proxy_keys(config const& c, std::vector<problem>& problems)
             "Set both, or leave this out.");
 }
 
+// Without this, `log-filename = on` makes a file of that name.
+void check_log_name(config const& c, std::vector<problem>& problems)
+{
+    constexpr std::array<std::string_view, 9> no_files{"on",    "off",    "yes",    "no",    "true",
+                                                       "false", "stdout", "stderr", "syslog"};
+    std::string const& name = *c.log_filename;
+    if (std::ranges::find(no_files, name) != no_files.end())
+        complain(
+            problems, problem::severity::error, c.log_filename.location, "log-filename",
+            fmt::format("\"{}\" is no file", name),
+            fmt::format(
+                "Write a path with a slash (\"./{}\"), /dev/stdout, /dev/stderr, syslog = on, or "
+                "leave it out: the log then goes to standard error.",
+                name));
+}
+
 void check_log(config const& c, std::vector<problem>& problems)
 {
+    check_log_name(c, problems);
     bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty()) ||
                            target_of_access_log(c) == access_log_target::syslog;
     if (!to_syslog && c.syslog_facility->code != default_facility().code)
         complain(
             problems, problem::severity::error, c.syslog_facility.location, "syslog-facility",
             "the log does not go to syslog", "Turn syslog on, or leave this out.");
+}
+
+// The standard streams may be shared.
+bool is_same_file(std::string const& one, std::string const& other)
+{
+    std::filesystem::path const path = std::filesystem::absolute(one).lexically_normal();
+    return !path.native().starts_with("/dev/") &&
+           path == std::filesystem::absolute(other).lexically_normal();
 }
 
 void check_access_log(config const& c, std::vector<problem>& problems)
@@ -202,6 +228,20 @@ void check_access_log(config const& c, std::vector<problem>& problems)
         complain(
             problems, problem::severity::error, c.access_log.location, "access-log",
             "a daemon has no standard output", "Name a file, or write syslog.");
+    if (target != access_log_target::file)
+        return;
+    if (c.access_log->find('/') == std::string::npos)
+        complain(
+            problems, problem::severity::error, c.access_log.location, "access-log",
+            fmt::format("\"{}\" is no place for the access log", *c.access_log),
+            fmt::format(
+                "Write a path with a slash (\"./{}\"), stdout, syslog or off.", *c.access_log));
+    else if (!c.log_filename->empty() && is_same_file(*c.access_log, *c.log_filename))
+        complain(
+            problems, problem::severity::error, c.access_log.location, "access-log",
+            fmt::format(
+                "log-filename names this file too, by {}", to_string(c.log_filename.location)),
+            "Give each log a file of its own.");
 }
 
 void check_daemon(config const& c, std::vector<problem>& problems)

@@ -2044,7 +2044,8 @@ constexpr key_row rows[] = {
      .value = "FILE|stdout|syslog|off",
      .help = "Write a line for each connection when it has ended: to this file, which is opened "
              "again by SIGUSR1 and when it has been renamed, to standard output, or to syslog. The "
-             "rules for the file are those of log-filename.",
+             "file is a path with a slash, and another one than log-filename's, whose rules hold "
+             "for it.",
      .set_global = store<&config::access_log>,
      .show = shown<&config::access_log>},
     {.name = "access-log-format",
