@@ -16,6 +16,7 @@
 #include <variant>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cleat::app {
@@ -47,6 +48,9 @@ std::string cure_for_file(error_code ec)
     if (ec == boost::system::errc::file_exists)
         return "Something is there that is no pid file: see what it is, then remove it, or choose "
                "another.";
+    if (ec == boost::system::errc::no_such_device_or_address)
+        return "A FIFO needs a program that reads it, and a socket is no file: start the reader, "
+               "or choose another file.";
     return "Make its folder, or choose another file.";
 }
 
@@ -100,6 +104,54 @@ problem no_log_daemon(config const& settings, error_code ec)
             "no log daemon listens on /dev/log: {}{}", ec.message(),
             has_file ? ". Until one does, the log goes to log-filename alone" : ""),
         has_file ? "Start one, or turn syslog off." : "Start one, or use log-filename."};
+}
+
+problem no_daemon_for_access(setting<std::string> const& target, error_code ec)
+{
+    return {
+        problem::severity::error, target.location, "access-log",
+        fmt::format("no log daemon listens on /dev/log: {}", ec.message()),
+        "Start one, or name a file."};
+}
+
+// No look tells whether a FIFO has a reader: to open and close it would end one.
+void check_log_file(
+    setting<std::string> const& file, std::string_view key, std::vector<problem>& problems)
+{
+    // The standard descriptors are there already, though their names are links.
+    if (file->empty() || log_sink::is_standard(*file))
+        return;
+    std::string const path = absolute(*file);
+    struct stat about
+    {
+    };
+    bool const is_there = ::lstat(path.c_str(), &about) == 0;
+    error_code const ec = is_there && S_ISSOCK(about.st_mode)
+                              ? make_error_code(boost::system::errc::no_such_device_or_address)
+                              : obstacle_to_writing(path);
+    if (ec)
+        problems.push_back(cannot_write(file, std::string{key}, ec));
+    else if (is_there && S_ISFIFO(about.st_mode))
+        problems.push_back(
+            {problem::severity::warning, file.location, std::string{key},
+             fmt::format("{} is a FIFO: a start fails while no program reads it", *file),
+             "Start its reader before cleat."});
+}
+
+void check_access_log(config const& settings, std::vector<problem>& problems)
+{
+    switch (target_of_access_log(settings)) {
+    case access_log_target::file:
+        check_log_file(settings.access_log, "access-log", problems);
+        return;
+    case access_log_target::syslog:
+        if (auto const sink = log_sink::to_syslog("cleat", 0); !sink)
+            problems.push_back(no_daemon_for_access(settings.access_log, sink.error()));
+        return;
+    case access_log_target::off:
+    case access_log_target::standard_output:
+        return;
+    }
 }
 
 std::optional<problem> find_no_log_daemon(config const& settings)
@@ -236,10 +288,7 @@ std::unique_ptr<log_sink> open_access_sink(
         result<std::unique_ptr<log_sink>> sink =
             log_sink::to_syslog("cleat", settings.syslog_facility->code);
         if (!sink)
-            fail(
-                target.location, "access-log",
-                fmt::format("no log daemon listens on /dev/log: {}", sink.error().message()),
-                "Start one, or name a file.");
+            fail(no_daemon_for_access(target, sink.error()));
         return std::move(*sink);
     }
     case access_log_target::standard_output:
@@ -338,12 +387,8 @@ void check_files(
         problems.push_back(
             {problem::severity::error, settings.chroot.location, "chroot",
              *settings.chroot + " is no folder", "Make the folder, or leave it out."});
-    // The standard descriptors are there already, though their names are links.
-    if (!log_sink::is_standard(*settings.log_filename))
-        look(settings.log_filename, "log-filename", obstacle_to_writing);
-    if (target_of_access_log(settings) == access_log_target::file &&
-        !log_sink::is_standard(*settings.access_log))
-        look(settings.access_log, "access-log", obstacle_to_writing);
+    check_log_file(settings.log_filename, "log-filename", problems);
+    check_access_log(settings, problems);
 }
 
 std::vector<problem> problems_of_start(config settings, scan_observer const& observer)

@@ -127,6 +127,30 @@ def test_a_file_that_this_user_may_not_write(certs, key):
         assert sorted(each.name for each in folder.iterdir()) == ["closed", "site.pem"]
 
 
+LOGS = pytest.mark.parametrize("key", ["log-filename", "access-log"])
+
+
+@LOGS
+def test_a_socket_is_no_log(found, tmp_path, key):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{tmp_path}/socket")
+        assert "a socket is no file" in found(f'{key} = "{tmp_path}/socket"')
+
+
+@LOGS
+def test_a_fifo_needs_a_reader(certs, tmp_path, key):
+    """-t does not open it, which would end a reader, so it cannot know whether one is there."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    flags = ["-f", "[127.0.0.1]:0", f"--{key}", fifo, certs.ecdsa.pem]
+    checked = run("-t", *flags)
+    assert checked.returncode == 0
+    assert f"--{key}: warning: {fifo} is a FIFO: a start fails" in checked.stderr
+    started = run(*flags)
+    assert started.returncode == 1
+    assert "No such device or address. A FIFO needs a program that reads it" in started.stderr
+
+
 def test_logs_may_share_a_standard_stream(certs):
     flags = ["--log-filename", "/dev/stdout", "--access-log", "/dev/stdout"]
     assert run("-t", *flags, certs.ecdsa.pem).returncode == 0

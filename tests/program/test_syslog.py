@@ -133,15 +133,24 @@ def test_without_a_daemon_the_file_has_the_log(certs, in_own_dev, tmp_path):
     late.until("ended")
 
 
-def test_without_a_daemon_syslog_alone_is_an_error_for_the_check_too(certs, in_own_dev):
+@pytest.mark.parametrize(
+    "flags, key, cure",
+    [
+        (["--syslog"], "syslog", "use log-filename"),
+        (["--access-log", "syslog"], "access-log", "name a file"),
+    ],
+)
+def test_without_a_daemon_syslog_alone_is_an_error_for_the_check_too(
+    certs, in_own_dev, flags, key, cure
+):
     _, wrapper = in_own_dev
-    for flags in (["--test"], []):
-        command = [*wrapper, program.binary(), *flags, "-f", "[127.0.0.1]:0", "--syslog"]
+    for verb in (["check"], ["--test"], []):
+        command = [*wrapper, program.binary(), *verb, "-f", "[127.0.0.1]:0", *flags]
         command = list(map(str, [*command, certs.ecdsa.pem]))
         ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
         assert ran.returncode == 1
-        assert "--syslog: error: no log daemon listens on /dev/log" in ran.stderr
-        assert "use log-filename" in ran.stderr
+        assert f"--{key}: error: no log daemon listens on /dev/log" in ran.stderr
+        assert cure in ran.stderr
 
 
 def test_the_access_log_has_its_lines_there_too(logged):
