@@ -154,11 +154,8 @@ int run(show_metrics const&)
 int run(refused const& request)
 {
     std::vector<problem> all = request.problems;
-    if (request.rest) // Two problems in one place have one cause.
-        for (problem& each : problems_of_start(*request.rest))
-            if (std::ranges::find(request.problems, each.where, &problem::where) ==
-                request.problems.end())
-                all.push_back(std::move(each));
+    if (request.rest)
+        add_other_places(all, problems_of_start(*request.rest));
     report(all);
     return EXIT_FAILURE;
 }

@@ -203,6 +203,18 @@ bool report(std::vector<problem> const& problems)
     return !has_errors(problems);
 }
 
+void add_other_places(std::vector<problem>& problems, std::vector<problem> later)
+{
+    std::size_t const known = problems.size();
+    for (problem& each : later) {
+        auto const is_cause = [&](problem const& before) {
+            return before.grade == problem::severity::error && before.where == each.where;
+        };
+        if (std::ranges::none_of(std::span{problems}.first(known), is_cause))
+            problems.push_back(std::move(each));
+    }
+}
+
 background enter_background(config const& settings)
 {
     if (!*settings.daemon)

@@ -28,6 +28,10 @@ struct serve;
 /// report prints problems to stderr, a line each. False when one of them is an error.
 bool report(std::vector<problem> const& problems);
 
+/// add_other_places adds the problems of a start to those of its settings. Where the settings have
+/// an error in a place, the later one there has the same cause, and is left out.
+void add_other_places(std::vector<problem>& problems, std::vector<problem> later);
+
 /// start_error ends a start. report() prints its problem.
 struct start_error
 {

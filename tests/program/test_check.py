@@ -2,6 +2,7 @@
 exit code is 0 where nothing is worse than a warning."""
 
 import json
+import re
 import socket
 
 import pytest
@@ -207,6 +208,31 @@ def test_mistakes_of_the_configuration_are_in_it(good, tmp_path):
     (problem,) = document["problems"]
     assert problem["key"] == "pidfile" and problem["where"] == "--pidfile"
     assert problem["grade"] == "error" and f"cannot write {missing}" in problem["text"]
+
+
+@pytest.mark.parametrize("pem", ["", 'pem-file = "/no/such.pem"'], ids=["none", "unreadable"])
+def test_it_reports_what_the_test_of_a_configuration_does(config, tmp_path, pem):
+    """Also where settings do not fit together, or there is no certificate."""
+    missing = tmp_path / "missing"
+    path = config(f"""
+    write-ip = on
+    proxy-proxy = on
+    frontend = "[192.0.2.1]:8443"
+    user = "no-such-user"
+    admin = "{missing}/socket"
+    log-filename = "{missing}/log"
+    access-log = "{missing}/access"
+    {pem}
+    """)
+
+    def problems(*words):
+        ran = run(*words, "--config", path)
+        assert ran.returncode == 1
+        lines = [line for line in ran.stderr.splitlines() if "pem-file: cannot read" not in line]
+        return {re.sub(r": error: .*", "", line) for line in lines}
+
+    assert problems("check") == problems("-t")
+    assert len(problems("check")) >= 6
 
 
 def test_it_takes_no_port_and_makes_no_file(good, tmp_path):

@@ -32,7 +32,7 @@ struct check_only
 struct report_certificates
 {
     config settings;
-    std::vector<problem> warnings;
+    std::vector<problem> problems; ///< An error among them has left the settings whole.
     bool json = false;
     bool all = false; ///< Print every certificate, however many there are.
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace cleat::app {
@@ -50,7 +51,7 @@ private:
 
 int report_on_certificates(report_certificates const& request)
 {
-    std::vector<problem> problems = request.warnings;
+    std::vector<problem> problems = request.problems;
     inspected_files known; // Many certificates are read once.
     std::vector<problem> const later = problems_of_start(
         request.settings,
@@ -60,9 +61,11 @@ int report_on_certificates(report_certificates const& request)
     auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     inventory const all = take_inventory(request.settings, known, now);
     problem_filter const filter{all};
+    std::vector<problem> unsaid;
     for (problem const& each : later)
         if (!filter.is_said(each))
-            problems.push_back(each);
+            unsaid.push_back(each);
+    add_other_places(problems, std::move(unsaid));
 
     if (request.json) {
         print_json(all, problems, now);

@@ -37,7 +37,7 @@ command parse_check(std::string_view program, std::span<char const* const> argum
         read_start_words({program, fmt::format("{} check", program), check_flags}, arguments);
     if (words.has("help"))
         return print_text{fmt::format(check_help, program)};
-    if (has_errors(words.problems))
+    if (!rest_is_whole(words.problems))
         return refused{std::move(words.problems)};
     return report_certificates{
         std::move(words.settings), std::move(words.problems), words.has("json"), words.has("all")};
