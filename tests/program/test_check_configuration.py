@@ -186,6 +186,13 @@ def test_an_admin_address_of_another_machine(found):
     assert "This machine has no such address:" in text
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "*"])
+def test_an_admin_address_that_a_frontend_has(found, host):
+    said = found(f'admin = "[127.0.0.1]:8444"\nfrontend = "[{host}]:8444"')
+    assert "error: admin: [127.0.0.1]:8444 is taken already, by the frontend of" in said
+    assert ":2:" in said
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start it as somebody else")
 def test_an_admin_socket_is_made_by_the_user_that_cleat_becomes(found, certs, tmp_path):
     with program.open_folder() as folder:

@@ -253,9 +253,27 @@ void check_daemon(config const& c, std::vector<problem>& problems)
             "Turn syslog on, or set log-filename, and it is certain.");
 }
 
+// A frontend at every address takes its port there, too.
+void check_admin_address(config const& c, host_port const& where, std::vector<problem>& problems)
+{
+    auto const is_taken_by = [&](frontend_config const& each) {
+        return *each.port == where.port && (*each.host == where.host || *each.host == "*");
+    };
+    auto const found = std::ranges::find_if(c.frontends, is_taken_by);
+    if (where.port != 0 && found != c.frontends.end())
+        complain(
+            problems, problem::severity::error, c.admin.location, "admin",
+            fmt::format(
+                "{} is taken already, by the frontend of {}", to_string(where),
+                to_string(found->location)),
+            "Give the admin server another port, or a path in /run.");
+}
+
 void check_admin(config const& c, std::vector<problem>& problems)
 {
     host_port const* const where = std::get_if<host_port>(&*c.admin);
+    if (where != nullptr)
+        check_admin_address(c, *where, problems);
     if (*c.admin_allow_remote && where == nullptr)
         complain(
             problems, problem::severity::error, c.admin_allow_remote.location, "admin-allow-remote",
