@@ -224,17 +224,27 @@ parsed<host_port> parse_dns_server(std::string_view text)
 
 parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
 {
-    if (text.starts_with('/')) {
-        parsed<unix_path> path = parse_unix_path(text);
+    constexpr std::string_view mark = "unix:"; // As the log writes an address.
+    constexpr std::string_view cure =
+        "Write [127.0.0.1]:PORT or [::1]:PORT, or the absolute path of a UNIX socket: "
+        "/run/cleat/admin.sock or unix:/run/cleat/admin.sock.";
+    bool const has_mark = text.starts_with(mark);
+    std::string_view const place_or_path = has_mark ? text.substr(mark.size()) : text;
+    if (place_or_path.starts_with('/')) {
+        parsed<unix_path> path = parse_unix_path(place_or_path);
         if (!path)
             return path.error();
         return admin_address{*std::move(path)};
     }
+    if (has_mark || text.find('/') != text.npos)
+        return bad_value{
+            fmt::format("\"{}\" is not an absolute path", place_or_path), std::string{cure}};
+    if (text.find_first_of("[:,") == text.npos)
+        return bad_value{fmt::format("\"{}\" is not an address", text), std::string{cure}};
     parsed<pieces> const found = split(text, compat);
     if (!found)
         return found.error();
-    parsed<host_port> place = number_and_port(
-        *found, 0, "Write [127.0.0.1]:PORT or [::1]:PORT, or the path of a UNIX socket.");
+    parsed<host_port> place = number_and_port(*found, 0, std::string{cure});
     if (!place)
         return place.error();
     return admin_address{*std::move(place)};

@@ -144,7 +144,15 @@ TEST_CASE("the admin server is at the number of an address, or at a path")
     CHECK(*admin("/run/a.sock") == admin_address{unix_path{"/run/a.sock"}});
     CHECK(to_string(*admin("[::1]:9443")) == "[::1]:9443");
     CHECK(to_string(*admin("/run/a.sock")) == "/run/a.sock");
+    CHECK(*admin("unix:/run/a.sock") == admin_address{unix_path{"/run/a.sock"}});
     CHECK(to_string(admin_address{}).empty());
+    CHECK(admin("run/a.sock").error().text == "\"run/a.sock\" is not an absolute path");
+    CHECK(admin("unix:a.sock").error().text == "\"a.sock\" is not an absolute path");
+    for (char const* const each : {"9443", "run/a.sock", "unix:a.sock", "localhost:9443"}) {
+        std::string const cure = admin(each).error().cure;
+        CHECK(cure.find("[127.0.0.1]:PORT") != cure.npos);
+        CHECK(cure.find("or unix:/run/") != cure.npos);
+    }
     CHECK(admin("localhost:9443").error().text == "\"localhost\" is not the number of an address");
     CHECK(admin("[*]:9443").error().text == "\"*\" is not the number of an address");
     CHECK(admin("9443").error().text == "\"9443\" is not an address");

@@ -1956,7 +1956,9 @@ constexpr key_row rows[] = {
      .default_text = "none: there is no admin server",
      .help =
          "Serve a status page, metrics, health and commands over HTTP at this address, or on the "
-         "UNIX socket at this path, which only root and the user of cleat can use (mode 0600). "
+         "UNIX socket at this absolute path (also written unix:/PATH), which only root and the "
+         "user "
+         "of cleat can use (mode 0600). "
          "HOST is a number; port 0 is any free port, which the log names at log-level 2. Any local "
          "user can send commands to a port.",
      .set_global = store<&config::admin>,
