@@ -46,6 +46,7 @@ int run(serve const& request)
     std::vector<problem> problems;
     start_memory_protection(request.settings); // Before a key is read.
     std::optional<identity> const new_identity = find_identity(request.settings, problems);
+    check_sandbox_folders(request.settings, problems);
     // Before a key is read: the process begins with a copy of this one's memory.
     opener const root_files = start_opener(request, folder, new_identity, problems);
     loading loaded = load(request.settings, {}, {}, root_files);

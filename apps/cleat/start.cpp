@@ -411,6 +411,7 @@ std::vector<problem> problems_of_start(config settings, scan_observer const& obs
     check_addresses(loaded.made, loaded.problems);
     check_files(loaded.made.settings, user, loaded.problems);
     check_sandbox(loaded.made.settings, loaded.problems);
+    check_sandbox_folders(loaded.made.settings, loaded.problems);
     return std::move(loaded.problems);
 }
 

@@ -14,7 +14,7 @@ import pytest
 from admin_client import admin_of
 from deadlines import eventually
 from origins import echo
-from program import run
+from program import complaints, run
 from reloads import reload, reload_is_refused, replace
 from sandboxed_site import ABI, HAS_LANDLOCK, SANITIZED, elsewhere, needs_landlock  # noqa: F401
 from sandboxed_site import shown, site, status  # noqa: F401: the fixtures
@@ -181,6 +181,30 @@ def test_a_folder_that_was_named_for_later(site, certs, elsewhere):
     site.write(*lines, f'log-filename = "{log}"')
     server.signal(signal.SIGHUP)
     eventually("the log has moved", lambda: log.exists() and "event=reloaded" in log.read_text())
+
+
+@pytest.mark.parametrize("key", ["sandbox-read", "sandbox-write"])
+def test_a_folder_that_gives_no_right_is_told(site, elsewhere, key):
+    line = f'{key} = "{elsewhere}/none"'
+    server = site.start(line)
+    site.write(line)
+    for said in ("\n".join(server.lines), run("-t", "--config", site.config).stderr):
+        assert "cleat.conf:6:" in said and f"warning: {key}: {elsewhere}/none is not there" in said
+    site.write(f'{key} = "none"')
+    assert f'error: {key}: "none" is not an absolute path' in complaints("--config", site.config)
+
+
+def test_a_file_is_no_folder_for_a_log(site):
+    site.write(f'sandbox-write = "{site.config}"')
+    assert "Name its folder" in run("-t", "--config", site.config).stderr
+
+
+@needs_landlock
+def test_a_relative_log_is_refused_with_its_folder(site, elsewhere):
+    server = site.start(cwd=elsewhere)
+    site.write('log-filename = "log"')
+    (problem,) = reload_is_refused(server)
+    assert f"the sandbox does not let cleat write in {elsewhere}, which" in problem
 
 
 @needs_landlock

@@ -317,6 +317,21 @@ void check_dns(config const& c, std::vector<problem>& problems)
             refuse(each.address, "server");
 }
 
+// They are for files that a later configuration names, wherever it is read.
+void check_sandbox_folders(config const& c, std::vector<problem>& problems)
+{
+    auto const check = [&](std::vector<setting<std::string>> const& folders, char const* key) {
+        for (setting<std::string> const& each : folders)
+            if (!each->starts_with('/'))
+                complain(
+                    problems, problem::severity::error, each.location, key,
+                    fmt::format("\"{}\" is not an absolute path", *each),
+                    "Write a folder that begins with /.");
+    };
+    check(c.sandbox_read, "sandbox-read");
+    check(c.sandbox_write, "sandbox-write");
+}
+
 void check_reload_on_change(config const& c, std::vector<problem>& problems)
 {
     if (*c.reload_on_change && c.file == "-")
@@ -348,6 +363,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_daemon(settings, problems);
     check_admin(settings, problems);
     check_dns(settings, problems);
+    check_sandbox_folders(settings, problems);
     check_reload_on_change(settings, problems);
     check_log(settings, problems);
     check_access_log(settings, problems);

@@ -1911,7 +1911,7 @@ constexpr key_row rows[] = {
      .value = "DIR",
      .default_text = "none",
      .help = "A folder of files that a later reload may name, although the start names none of "
-             "it.",
+             "it. It is an absolute path, and must be there at the start.",
      .note = "New in cleat.",
      .repeatable = true,
      .set_global = add_to<&config::sandbox_read>},
@@ -1923,8 +1923,8 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help =
          "A folder where a later reload may put log-filename, access-log or the socket of admin. "
-         "Logs may also be put into the folders of $LOGS_DIRECTORY, which systemd sets for a "
-         "unit with LogsDirectory=.",
+         "It is an absolute path, and must be there at the start. Logs may also be put into the "
+         "folders of $LOGS_DIRECTORY, which systemd sets for a unit with LogsDirectory=.",
      .note = "New in cleat.",
      .repeatable = true,
      .set_global = add_to<&config::sandbox_write>},

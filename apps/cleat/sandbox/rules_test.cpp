@@ -61,7 +61,7 @@ TEST_CASE("what is written are the folders of log, index, pid file and socket")
     settings.certificate_index.value = "/var/cache/cleat/index";
     settings.pidfile.value = "/run/cleat/pid";
     settings.admin.value = unix_path{"/run/cleat-admin/socket"};
-    settings.sandbox_read.push_back({"later", {}});
+    settings.sandbox_read.push_back({"/srv/later", {}});
     settings.sandbox_write.push_back({"/var/log/later/", {}});
     sandbox_rules const rules = rules_of(settings, {}, true);
     CHECK(given(rules, "/start/logs") == rights::logging);
@@ -69,7 +69,7 @@ TEST_CASE("what is written are the folders of log, index, pid file and socket")
     CHECK(given(rules, "/var/cache/cleat") == rights::replacing);
     CHECK(given(rules, "/run/cleat") == rights::removing);
     CHECK(given(rules, "/run/cleat-admin") == rights::sockets);
-    CHECK(given(rules, "/start/later") == rights::reading);
+    CHECK(given(rules, "/srv/later") == rights::reading);
     CHECK(given(rules, "/var/log/later") == rights::writing);
     CHECK(given(rules, "/run") == 0);
     auto const executes = [](path_rule const& each) {

@@ -66,8 +66,7 @@ bool user_may(std::string const& path, int what) noexcept
 
 std::string parent_folder(std::string const& path)
 {
-    std::string const folder = fs::path{path}.parent_path().string();
-    return folder.empty() ? "." : folder;
+    return fs::absolute(path).lexically_normal().parent_path().string();
 }
 
 bool contains(std::vector<std::uint16_t> const& ports, std::uint16_t port)
@@ -320,6 +319,32 @@ void check_sandbox(config const& settings, std::vector<problem>& problems)
 {
     result<int> const abi = landlock_abi();
     refuse_lack(settings, abi ? error_code{} : abi.error(), abi ? *abi : 0, problems);
+}
+
+void check_sandbox_folders(config const& settings, std::vector<problem>& problems)
+{
+    auto const warn = [&](setting<std::string> const& folder, char const* key, std::string text,
+                          std::string cure) {
+        problems.push_back(
+            {problem::severity::warning, folder.location, key, std::move(text), std::move(cure)});
+    };
+    auto const look = [&](setting<std::string> const& folder, char const* key) {
+        std::error_code ec;
+        fs::file_status const found = fs::status(*settings.chroot + *folder, ec);
+        if (found.type() == fs::file_type::not_found)
+            warn(
+                folder, key, fmt::format("{} is not there, so it gives no right", *folder),
+                "Make the folder before cleat starts, or leave it out.");
+        return found;
+    };
+    for (setting<std::string> const& each : settings.sandbox_read)
+        look(each, "sandbox-read");
+    for (setting<std::string> const& each : settings.sandbox_write)
+        if (fs::is_regular_file(look(each, "sandbox-write")))
+            warn(
+                each, "sandbox-write",
+                fmt::format("{} is a file: no log or socket can be made in it", *each),
+                "Name its folder.");
 }
 
 std::string offered_limits()

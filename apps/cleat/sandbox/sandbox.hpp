@@ -57,6 +57,10 @@ void finish_memory_protection(config const& settings, std::vector<problem>& prob
 /// not have it.
 void check_sandbox(config const& settings, std::vector<problem>& problems);
 
+/// check_sandbox_folders warns of a sandbox-read or sandbox-write that gives no right, because
+/// there is no such folder at the start.
+void check_sandbox_folders(config const& settings, std::vector<problem>& problems);
+
 /// offered_limits is what the kernel has, for `cleat --version`.
 [[nodiscard]] std::string offered_limits();
 
