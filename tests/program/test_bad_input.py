@@ -195,6 +195,15 @@ class TestSettings:
         assert ran.returncode == 1
         assert "--wrokers" in ran.stderr and "--workers" in ran.stderr
 
+    def test_a_command_that_does_not_exist(self, certs, tmp_path):
+        ran = run("chekc", "--config", "x.conf", cwd=tmp_path)
+        assert ran.returncode == 1 and "chekc: error: there is no such command" in ran.stderr
+        assert "Did you mean check?" in ran.stderr
+        assert "Did you mean ticket-secret?" in run("ticket-secrte", "new").stderr
+        (tmp_path / "reloda").write_text(certs.ecdsa.pem.read_text())
+        assert run("reloda", "-t", cwd=tmp_path).returncode == 0
+        assert "cannot read" in run("site", "-t", cwd=tmp_path).stderr
+
     def test_a_configuration_that_is_not_there(self, tmp_path):
         ran = run("--config", tmp_path / "missing.conf")
         assert ran.returncode == 1 and "missing.conf" in ran.stderr

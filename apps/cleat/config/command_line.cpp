@@ -5,16 +5,20 @@
 #include "config/reference.hpp"
 #include "config/reload_command_line.hpp"
 #include "config/start_flags.hpp"
+#include "config/table.hpp"
 #include "inspect/check_command_line.hpp"
 #include "inspect/explain_command_line.hpp"
 #include "tickets/secret_command_line.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <unistd.h>
 
 namespace cleat::app {
 namespace {
@@ -31,6 +35,35 @@ constexpr std::array<own_flag, 9> program_flags{{
     {"--config-manual", own_flag::kind::instead},
     {"--completion", own_flag::kind::value},
 }};
+
+struct command_reader
+{
+    std::string_view name;
+    command (*parse)(std::string_view program, std::span<char const* const> words);
+};
+
+constexpr std::array<command_reader, 5> subcommands{{
+    {"reload", parse_reload},
+    {"health", parse_health},
+    {"check", parse_check},
+    {"explain", parse_explain},
+    {"ticket-secret", parse_ticket_secret},
+}};
+
+// The first word may also be a PEM file.
+std::optional<command> hint_at_subcommand(char const* word)
+{
+    if (*word == '-' || std::string_view{word}.find_first_of("./") != std::string_view::npos)
+        return {};
+    std::array<std::string_view, subcommands.size()> names;
+    std::ranges::transform(subcommands, names.begin(), &command_reader::name);
+    std::string_view const meant = nearest(word, names);
+    if (meant.empty() || ::access(word, F_OK) == 0)
+        return {};
+    return refused{{mistake(
+        word, "there is no such command, and no such file",
+        fmt::format("Did you mean {}?", meant))}};
+}
 
 std::string_view base_name(std::string_view path)
 {
@@ -95,16 +128,11 @@ command parse_command_line(std::span<char const* const> arguments, file_opener c
     std::string const program{arguments.empty() ? "cleat" : base_name(arguments.front())};
     if (arguments.size() < 2)
         return print_text{usage_text(program), 1};
-    if (arguments[1] == std::string_view{"reload"})
-        return parse_reload(program, arguments.subspan(2));
-    if (arguments[1] == std::string_view{"health"})
-        return parse_health(program, arguments.subspan(2));
-    if (arguments[1] == std::string_view{"check"})
-        return parse_check(program, arguments.subspan(2));
-    if (arguments[1] == std::string_view{"explain"})
-        return parse_explain(program, arguments.subspan(2));
-    if (arguments[1] == std::string_view{"ticket-secret"})
-        return parse_ticket_secret(program, arguments.subspan(2));
+    for (command_reader const& each : subcommands)
+        if (arguments[1] == each.name)
+            return each.parse(program, arguments.subspan(2));
+    if (std::optional<command> hint = hint_at_subcommand(arguments[1]))
+        return *std::move(hint);
     if (std::optional<command> topic = requested_topic(program, arguments))
         return *std::move(topic);
 
