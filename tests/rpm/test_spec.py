@@ -43,7 +43,7 @@ def test_what_it_installs_is_in_the_tree():
     named = re.findall(r"\bpackaging/\S+", SPEC.read_text().split("%install")[1])
     assert len(named) >= 6
     for path in named:
-        assert (TREE / path).is_file(), path
+        assert (TREE / path).exists(), path
 
 
 @pytest.mark.parametrize("words", [(), FEDORA], ids=["bare", "fedora"])
@@ -67,6 +67,19 @@ def test_every_installed_file_is_in_the_package():
     folders = [name.rstrip("/*") for name in listed if name != "/etc/cleat"]
     for path in made:
         assert any(path == each or path.startswith(f"{each}/") for each in folders), path
+
+
+def test_it_has_the_files_of_debians_package():
+    """A licence has a mark of its own, and rpm may compress a page."""
+    files = section(parsed(), "files")
+    debian = (TREE / "packaging/debian/cleat.install").read_text().split()
+    assert "usr/share/man/man1/cleat.1" in debian
+    for path in debian:
+        name = path.replace("vendor-completions", "site-functions")
+        if name.startswith("usr/share/doc/cleat"):
+            name = {"LICENSE.aws-lc": " LICENSE.aws-lc", "*.conf": " packaging/examples"}.get(
+                name.rsplit("/", 1)[1], "%doc")  # fmt: skip
+        assert name.removesuffix("/self-signed-certificate") in files, path
 
 
 def test_the_settings_of_an_administrator_stay():
