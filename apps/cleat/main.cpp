@@ -156,7 +156,9 @@ int run(refused const& request)
 {
     std::vector<problem> all = request.problems;
     if (request.rest)
-        add_other_places(all, problems_of_start(*request.rest));
+        add_other_places(
+            all, request.rest_is_whole ? problems_of_start(*request.rest)
+                                       : problems_of_single_settings(*request.rest));
     report(all);
     return EXIT_FAILURE;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -413,6 +414,41 @@ std::vector<problem> problems_of_start(config settings, scan_observer const& obs
     check_sandbox(loaded.made.settings, loaded.problems);
     check_sandbox_folders(loaded.made.settings, loaded.problems);
     return std::move(loaded.problems);
+}
+
+std::vector<problem> problems_of_single_settings(config const& partial)
+{
+    constexpr std::array<std::string_view, 12> keys{
+        "user",       "group", "chroot",   "pidfile", "syslog",       "log-filename",
+        "access-log", "admin", "frontend", "ciphers", "ciphersuites", "ecdh-curve"};
+    config single;
+    single.user = partial.user;
+    single.group = partial.group;
+    single.chroot = partial.chroot;
+    single.pidfile = partial.pidfile;
+    single.syslog = partial.syslog;
+    single.log_filename = partial.log_filename;
+    single.access_log = partial.access_log;
+    single.admin = partial.admin;
+    single.ciphers = partial.ciphers;
+    single.ciphersuites = partial.ciphersuites;
+    single.ecdh_curve = partial.ecdh_curve;
+    for (frontend_config const& each : partial.frontends) {
+        frontend_config& made = single.frontends.emplace_back();
+        made.location = each.location;
+        made.host = each.host;
+        made.port = each.port;
+        made.ciphers = each.ciphers;
+        made.ciphersuites = each.ciphersuites;
+        made.ecdh_curve = each.ecdh_curve;
+    }
+    if (single.frontends.empty()) // Its TLS has the settings of all.
+        single.frontends.emplace_back();
+    std::vector<problem> found = problems_of_start(std::move(single));
+    std::erase_if(found, [&](problem const& each) {
+        return std::ranges::find(keys, each.key) == keys.end() || each.where.is_built_in();
+    });
+    return found;
 }
 
 namespace {

@@ -80,6 +80,11 @@ void require_readable(snapshot const& configuration, opener const& root_files);
 [[nodiscard]] std::vector<problem> problems_of_start(
     config settings, scan_observer const& observer = {});
 
+/// problems_of_single_settings are those of problems_of_start that one setting has by itself,
+/// whatever the others are: for settings of which some could not be read. Certificates are none of
+/// them.
+[[nodiscard]] std::vector<problem> problems_of_single_settings(config const& partial);
+
 /// start_access_log starts the thread that writes to the sink: call it once signals are blocked and
 /// privileges dropped. Null where there is no sink.
 [[nodiscard]] std::shared_ptr<access_log> start_access_log(

@@ -263,7 +263,7 @@ void tls_planning::try_out(tls_scope const& l, tls_plan const& p)
             problems_.error(
                 l.place(), "pem-file", fmt::format("{} has no certificate", p.frontend),
                 "Name a PEM file with a certificate and its key: cleat ... site.pem");
-        return;
+        return report_mistakes(l, tls::find_settings_mistakes(p.spec));
     }
     try {
         tls::context const context{p.spec};
@@ -354,7 +354,7 @@ void tls_planning::refuse_unserved_names(tls_scope const& l, tls_plan const& pla
 void tls_planning::try_out_catalog(tls_scope const& l, tls_plan& p)
 {
     if (p.certificates->defaults().empty() || !certificates_.catalog().is_complete)
-        return;
+        return report_mistakes(l, tls::find_settings_mistakes(p.spec));
     tls::certificate_table loaded{1};
     try {
         tls::context const context{p.spec, *p.certificates, loaded};

@@ -186,6 +186,24 @@ class TestSettings:
         text = 'write-ip = on\nproxy-proxy = on\nciphersuites = "TLS_NO_SUCH"'
         refused(text, "excludes", ":6:", "TLS_NO_SUCH", mistakes=2)
 
+    @pytest.mark.parametrize(
+        "value", ["sandbox = on", "nonsense = 3", 'alpn-protos = "h2;http/1.1"']
+    )
+    def test_a_value_that_cannot_be_read_hides_no_other(self, refused, value):
+        words = [("user", "nosuch"), ("chroot", "/no/such"), ("ciphersuites", "TLS_NO_SUCH")]
+        for key, word in words:
+            refused(f'{value}\n{key} = "{word}"', ":4:", ":5:", word, mistakes=2)
+
+    def test_a_value_that_cannot_be_read_has_no_consequences(self, refused):
+        """Settings are compared, and certificates are read, once all are known."""
+        refused('client-verify = requierd\nclient-verify-ca = "none.pem"', ":4:", pem="none.pem")
+        refused('upstrem = { name = "a" }\nupstream = a', ":4:")
+
+    def test_a_certificate_that_cannot_be_read_hides_no_setting(self, refused, tmp_path):
+        text = 'ciphersuites = "TLS_NO_SUCH"'
+        for more in ("", "certificate-cache = 1\n"):
+            refused(f'{text}\n{more}', "none.pem", "TLS_NO_SUCH", pem="none.pem", mistakes=2)
+
     def test_a_certificate_that_no_client_gets(self, certs):
         ran = run("--client", certs.ecdsa.pem)
         assert ran.returncode == 1 and "every frontend takes plaintext" in ran.stderr

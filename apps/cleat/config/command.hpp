@@ -92,7 +92,8 @@ struct show_metrics
 struct refused
 {
     std::vector<problem> problems;
-    std::optional<config> rest{}; ///< All settings, where each could be read: to be checked, too.
+    std::optional<config> rest{}; ///< The settings that could be read: to be checked, too.
+    bool rest_is_whole = false;   ///< All could.
 };
 
 /// command is what the program does.

@@ -141,10 +141,8 @@ command parse_command_line(std::span<char const* const> arguments, file_opener c
     if (std::optional<command> text = requested_text(words, program))
         return *std::move(text);
     if (has_errors(words.problems)) {
-        refused answer{std::move(words.problems), {}};
-        if (rest_is_whole(answer.problems))
-            answer.rest = std::move(words.settings);
-        return answer;
+        bool const is_whole = rest_is_whole(words.problems);
+        return refused{std::move(words.problems), std::move(words.settings), is_whole};
     }
     if (words.has("test"))
         return check_only{std::move(words.settings), std::move(words.problems)};

@@ -45,13 +45,14 @@ constexpr std::array<program_flag, 12> flag_texts{{
     {"PEM...", "The same as --pem-file for each."},
 }};
 
-constexpr std::array<std::string_view, 6> rule_texts{{
+constexpr std::array<std::string_view, 7> rule_texts{{
     R"(On is `on`, `yes`, `y`, `true`, `t` or `1`; off is `off`, `no`, `n`, `false`, `f` or `0`.)",
     R"(An empty text, `""`, means that the key is not set.)",
     R"(Inside quotes, `\"` is a quote; any other backslash is itself.)",
     R"(A `;` between two settings is allowed, and so is a comma after a value.)",
     R"(A key that is set twice in one place keeps the last value, with a warning.)",
     R"(Every error of a file is reported, not only the first, with line, column and what to do.)",
+    R"(Certificates are read, and settings compared, once every value of a file can be read.)",
 }};
 
 } // namespace

@@ -38,7 +38,7 @@ command parse_check(std::string_view program, std::span<char const* const> argum
     if (words.has("help"))
         return print_text{fmt::format(check_help, program)};
     if (!rest_is_whole(words.problems))
-        return refused{std::move(words.problems)};
+        return refused{std::move(words.problems), std::move(words.settings)};
     return report_certificates{
         std::move(words.settings), std::move(words.problems), words.has("json"), words.has("all")};
 }

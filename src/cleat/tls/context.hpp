@@ -150,6 +150,9 @@ private:
 [[nodiscard]] std::vector<std::string> find_mistakes(
     context_spec const& spec, certificate_set const& certificates, certificate_table& table);
 
+/// find_settings_mistakes is find_mistakes without the certificates, which may be missing.
+[[nodiscard]] std::vector<std::string> find_settings_mistakes(context_spec const& spec);
+
 /// library_version is the linked TLS library's own name and version: "AWS-LC 5.12.0".
 [[nodiscard]] std::string library_version();
 

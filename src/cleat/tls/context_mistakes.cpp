@@ -146,6 +146,13 @@ std::vector<std::string> find_mistakes(context_spec const& spec)
     return all.found();
 }
 
+std::vector<std::string> find_settings_mistakes(context_spec const& spec)
+{
+    mistakes all;
+    check_settings(all, backend::library_state{}, spec);
+    return all.found();
+}
+
 std::vector<std::string> find_mistakes(
     context_spec const& spec, certificate_set const& certificates, certificate_table& table)
 {

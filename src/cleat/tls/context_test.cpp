@@ -387,6 +387,9 @@ TEST_CASE("every mistake in a spec is found, each once, and none in a good one")
                 found, [&](std::string const& each) { return each.starts_with(about); }) == 1,
             about);
 
+    spec.certificates.clear();
+    CHECK(find_settings_mistakes(spec).size() == 4);
+
     // A mistake that every piece has is returned once.
     spec = {};
     spec.certificates = {one.source("good.pem")};
