@@ -1933,7 +1933,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::boolean,
      .help = "Let the kernel write core dumps, and debuggers of the same user read cleat's memory: "
-             "private keys are in both.",
+             "the private keys, the secrets of tickets and plaintext are in both. No part of the "
+             "memory is left out of a dump, so keep dumps as you keep keys.",
      .note = "New in cleat.",
      .set_global = store<&config::core_dumps>,
      .show = shown<&config::core_dumps>},
