@@ -139,7 +139,7 @@ void check_log_file(
              "Start its reader before cleat."});
 }
 
-void check_access_log(config const& settings, std::vector<problem>& problems)
+void find_access_log_obstacle(config const& settings, std::vector<problem>& problems)
 {
     switch (target_of_access_log(settings)) {
     case access_log_target::file:
@@ -401,7 +401,7 @@ void check_files(
             {problem::severity::error, settings.chroot.location, "chroot",
              *settings.chroot + " is no folder", "Make the folder, or leave it out."});
     check_log_file(settings.log_filename, "log-filename", problems);
-    check_access_log(settings, problems);
+    find_access_log_obstacle(settings, problems);
 }
 
 std::vector<problem> problems_of_start(config settings, scan_observer const& observer)

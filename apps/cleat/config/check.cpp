@@ -318,7 +318,7 @@ void check_dns(config const& c, std::vector<problem>& problems)
 }
 
 // They are for files that a later configuration names, wherever it is read.
-void check_sandbox_folders(config const& c, std::vector<problem>& problems)
+void check_sandbox_paths(config const& c, std::vector<problem>& problems)
 {
     auto const check = [&](std::vector<setting<std::string>> const& folders, char const* key) {
         for (setting<std::string> const& each : folders)
@@ -363,7 +363,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_daemon(settings, problems);
     check_admin(settings, problems);
     check_dns(settings, problems);
-    check_sandbox_folders(settings, problems);
+    check_sandbox_paths(settings, problems);
     check_reload_on_change(settings, problems);
     check_log(settings, problems);
     check_access_log(settings, problems);

@@ -28,7 +28,7 @@ error_code system_error_of(int number) noexcept
 }
 
 // The kernel does not have Landlock.
-bool is_missing(error_code fault)
+bool lacks_landlock(error_code fault)
 {
     return fault == system_error_of(ENOSYS) || fault == system_error_of(EOPNOTSUPP);
 }
@@ -219,7 +219,8 @@ sandbox sandbox::enter(
         made.facts_.ports = choice.ports && made.landlock_.abi >= 4;
         if (made.landlock_.fault)
             made.facts_.landlock_fault = why_no_landlock(made.landlock_.fault);
-        made.facts_.landlock_refused = made.landlock_.fault && !is_missing(made.landlock_.fault);
+        made.facts_.landlock_refused =
+            made.landlock_.fault && !lacks_landlock(made.landlock_.fault);
         refuse_lack(settings, made.landlock_.fault, made.landlock_.abi, problems);
     }
     if (choice.seccomp) {
