@@ -50,7 +50,7 @@ void report_warnings(
     named_certificate const& file, tls::scanned_certificate const& found, problem_list& problems)
 {
     for (std::string const& warning : found.warnings)
-        problems.warning(*file.where, "pem-file", warning);
+        problems.warning(*file.where, std::string{file.key}, warning);
     for (std::string const& warning : found.response_warnings)
         problems.warning(*file.ocsp_where, "ocsp-resp-file", warning);
 }
@@ -60,8 +60,9 @@ void report_error(
 {
     bool const is_response = found.is_bad_response;
     problems.error(
-        is_response ? *file.ocsp_where : *file.where, is_response ? "ocsp-resp-file" : "pem-file",
-        found.error, std::string{found.cure});
+        is_response ? *file.ocsp_where : *file.where,
+        is_response ? "ocsp-resp-file" : std::string{file.key}, found.error,
+        std::string{found.cure});
 }
 
 class catalog_maker
@@ -204,7 +205,8 @@ private:
     void skip(wanted const& item, tls::scanned_certificate const& found)
     {
         problems_.warning(
-            *item.file->where, "pem-file", fmt::format("{}: skipped. {}", found.error, found.cure));
+            *item.file->where, std::string{item.file->key}, found.error + ": skipped",
+            std::string{found.cure});
         ++changes_.skipped;
         if (item.found == tls::certificate_store::none)
             return;

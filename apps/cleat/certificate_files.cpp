@@ -37,7 +37,8 @@ named_certificate certificate_files::in_folder(std::size_t folder, std::string p
         {std::move(path), {}},
         &settings_.pem_dirs[folder].location,
         nullptr,
-        static_cast<tls::certificate_source_number>(folder)};
+        static_cast<tls::certificate_source_number>(folder),
+        "pem-dir"};
 }
 
 certificate_files::names certificate_files::find_global() const
@@ -110,13 +111,13 @@ void certificate_files::read_certificates(names const& wanted, sources& found)
     for (named_certificate const& each : wanted) {
         tls::certificate_paths const& paths = each.paths;
         location const& where = *each.where;
-        std::optional<std::string> chain = read_text(where, "pem-file", paths.chain);
+        std::optional<std::string> chain = read_text(where, std::string{each.key}, paths.chain);
         std::optional<std::string> key =
             paths.private_key.empty() ? chain : read_text(where, "private-key", paths.private_key);
         if (!chain || !key)
             continue;
         std::string const origin = tls::origin_of(paths);
-        namings_.try_emplace(origin, naming{where, "pem-file"});
+        namings_.try_emplace(origin, naming{where, each.key});
         found.push_back({std::move(*chain), std::move(*key), origin});
         if (!paths.ocsp_response.empty())
             read_ocsp_response(each, found.back());

@@ -28,6 +28,7 @@ struct named_certificate
     app::location const* where;
     app::location const* ocsp_where = nullptr; ///< Where there is an OCSP response.
     tls::certificate_source_number source = 0; ///< Of the shared ones: their order.
+    std::string_view key = "pem-file";         ///< Or pem-dir.
 };
 
 /// default_source is that of the default certificate where it is the first file of the first

@@ -98,7 +98,7 @@ void certificate_loading::add_without_stamps(certificate_files::names& names) co
     for (tls::certificate_store::number const each : before_.catalog->without_stamps) {
         tls::certificate_source_number const source = store.source(each);
         std::size_t const folder = source == default_source ? 0 : source;
-        named_certificate again{store.paths(each), nullptr, nullptr, source};
+        named_certificate again{store.paths(each), nullptr, nullptr, source, "pem-dir"};
         if (folder >= settings_.pem_dirs.size() || left == 0 || known.contains(again.paths.chain))
             continue;
         --left;

@@ -1,5 +1,6 @@
 #include "finding_place.hpp"
 
+#include <filesystem>
 #include <vector>
 
 namespace cleat::app {
@@ -43,17 +44,26 @@ finding_place place_of_finding(
         return {crl.location, "client-verify-crl", finding};
     for (auto const& [name, named] : files.namings())
         suspects.push_back({name, named.key, named.where});
+    for (std::vector<pem_file> const* pems : {&settings.pem_files, &l.pem_files()})
+        for (pem_file const& each : *pems) // Those of a catalog have no naming.
+            suspects.push_back(
+                {tls::origin_of({*each.cert, *each.private_key}), "pem-file", each.location});
     for (suspect const& each : suspects) {
-        bool const is_about = finding.starts_with(each.about + ": ");
+        // "a.pem and b.pem both answer to ..."
+        bool const is_about =
+            finding.starts_with(each.about + ": ") || finding.starts_with(each.about + " and ");
         if (!is_about || each.where.is_built_in())
             continue;
         // A file's name stays: the line of the setting may not have it.
-        bool const is_file = each.key == "pem-file" || each.key == "client-verify-ca" ||
-                             each.key == "ocsp-resp-file";
+        bool const is_file = each.key == "pem-file" || each.key == "pem-dir" ||
+                             each.key == "client-verify-ca" || each.key == "ocsp-resp-file";
         return {
             each.where, std::string{each.key},
             is_file ? finding : finding.substr(each.about.size() + 2)};
     }
+    for (setting<std::string> const& folder : settings.pem_dirs)
+        if (finding.starts_with((std::filesystem::path{*folder} / "").string()))
+            return {folder.location, "pem-dir", finding};
     return {l.place(), "", finding};
 }
 

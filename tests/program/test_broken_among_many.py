@@ -78,6 +78,11 @@ def test_a_file_that_breaks_keeps_what_it_had(serve, folder, certs):
     good = (folder / "1.pem").read_text()
     (folder / "1.pem").write_text(good[: len(good) // 2])
     assert reload(server)["certificates_skipped"] == "1"
+    (line,) = server.log(event="reload-warning")
+    start = f"--pem-dir: warning: {folder}/1.pem"
+    assert line["problem"].startswith(start), line
+    assert ": skipped." in line["problem"]
+    assert ".." not in line["problem"] and ". ." not in line["problem"]
     assert shown(server.port, "known.example") == before  # It is loaded.
     renewed = certs.named("renewed", "DNS:known.example")
     (folder / "1.pem").write_text(renewed.pem.read_text())

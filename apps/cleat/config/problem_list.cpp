@@ -15,9 +15,10 @@ void problem_list::error(location const& where, std::string key, std::string tex
     add({problem::severity::error, where, std::move(key), std::move(text), std::move(cure)});
 }
 
-void problem_list::warning(location const& where, std::string key, std::string text)
+void problem_list::warning(
+    location const& where, std::string key, std::string text, std::string cure)
 {
-    add({problem::severity::warning, where, std::move(key), std::move(text), {}});
+    add({problem::severity::warning, where, std::move(key), std::move(text), std::move(cure)});
 }
 
 void problem_list::add(problem found)

@@ -17,7 +17,7 @@ public:
     explicit problem_list(std::vector<problem>& problems);
 
     void error(location const& where, std::string key, std::string text, std::string cure);
-    void warning(location const& where, std::string key, std::string text);
+    void warning(location const& where, std::string key, std::string text, std::string cure = {});
 
     [[nodiscard]] bool has_errors() const noexcept { return app::has_errors(problems_); }
 

@@ -207,8 +207,7 @@ certificate load_certificate(
         } catch (spec_error const& wrong) { // It was good when the store was filled.
             throw load_error{
                 fmt::format("{} (it has changed since the last start or reload)", wrong.what()),
-                "Repair the file, and reload: by SIGHUP in cleat, by server::reload in a program.",
-                false};
+                "Repair the file, and reload.", false};
         }
     }();
     file_digest const digest =
@@ -221,7 +220,7 @@ certificate load_certificate(
                 fmt::format(
                     "{}: the file has changed since the last start or reload, and {}",
                     origin_of(paths), wrong),
-                "Reload: by SIGHUP in cleat, by server::reload in a program.", false};
+                "A reload reads it again.", false};
     add_usable_response(library, expected, folder, found, opener);
     return std::move(found.read);
 }
