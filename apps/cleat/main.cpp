@@ -9,6 +9,7 @@
 #include "file_limit.hpp"
 #include "inspect/check_command.hpp"
 #include "inspect/explain_command.hpp"
+#include "inspect/test_command.hpp"
 #include "notify_socket.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
@@ -99,11 +100,7 @@ int run(serve const& request)
 
 int run(check_only const& request)
 {
-    report(request.warnings);
-    if (!report(problems_of_start(request.settings)))
-        return EXIT_FAILURE;
-    fmt::print("the configuration is good\n");
-    return EXIT_SUCCESS;
+    return test_configuration(request);
 }
 
 int run(report_certificates const& request)

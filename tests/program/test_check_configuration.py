@@ -9,6 +9,7 @@ import socket
 import pytest
 
 import program
+from certificates import SERVER
 from program import complaints, run
 
 
@@ -16,6 +17,31 @@ def test_good(certs, config):
     path = config(f'frontend = "[127.0.0.1]:8443"\npem-file = "{certs.ecdsa.pem}"\n')
     ran = run("-t", "--config", path)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "the configuration is good\n", "")
+
+
+@pytest.mark.parametrize("cache", [1000, 1])
+def test_what_clients_would_find_wrong_is_a_warning(certs, tmp_path, cache):
+    weak = certs.self_signed("weak", ["-newkey", "rsa:1024"], "DNS:weak.example", *SERVER)
+    names = "subjectAltName=DNS:alone.example\n"
+    alone = certs.signed("alone", certs.authority("missing"), "/CN=alone", names)
+    folder = tmp_path / "pems"
+    folder.mkdir()
+    (folder / "weak.pem").write_text(weak.pem.read_text())
+    ran = run("-t", "--certificate-cache", cache, "--pem-dir", folder, alone.pem)
+    assert (ran.returncode, ran.stdout) == (0, "the configuration is good\n")
+    first, second = ran.stderr.splitlines()
+    assert f"--pem-dir: warning: {folder}/weak.pem: the key has 1024 bits" in first
+    assert f"warning: {alone.pem}: its issuer (missing) is not in the file" in second
+
+
+@pytest.mark.parametrize("cache", [1000, 1])
+def test_a_name_of_two_files_is_not_the_fault_of_the_frontend(certs, tmp_path, cache):
+    first, second = tmp_path / "first.pem", tmp_path / "second.pem"
+    for path in (first, second):
+        path.write_text(certs.ecdsa.pem.read_text())
+    ran = run("-t", "--certificate-cache", cache, "-f", "[127.0.0.1]:0", first, second)
+    assert f"warning: {first} and {second} both answer to localhost" in ran.stderr
+    assert "--frontend" not in ran.stderr
 
 
 def test_every_mistake_is_told(certs, config, tmp_path):

@@ -57,6 +57,13 @@ public:
         return std::move(made_);
     }
 
+    std::vector<inspected_certificate> examine()
+    {
+        find();
+        read();
+        return std::move(made_.certificates);
+    }
+
 private:
     // The certificates that serve together, and where.
     struct group
@@ -71,8 +78,10 @@ private:
         for (named_certificate const& each : files) {
             auto const [place, is_new] = by_origin_.try_emplace(
                 tls::origin_of(each.paths), static_cast<std::uint32_t>(paths_.size()));
-            if (is_new) // load reports an OCSP response that cannot be used.
+            if (is_new) { // load reports an OCSP response that cannot be used.
                 paths_.push_back({each.paths.chain, each.paths.private_key});
+                namings_.push_back({*each.where, each.key});
+            }
             found.push_back(place->second);
         }
         return found;
@@ -150,6 +159,8 @@ private:
     {
         inspected_certificate& each = made_.certificates[number];
         each.paths = paths_[number];
+        each.where = namings_[number].where;
+        each.key = namings_[number].key;
         each.facts = file.facts;
         each.findings = findings_of(file.facts, file.error, now_);
         types_[number] = file.type;
@@ -209,6 +220,7 @@ private:
     std::chrono::sys_seconds now_;
     inventory made_;
     std::vector<tls::certificate_paths> paths_; // By number.
+    std::vector<naming> namings_;               // By number.
     std::unordered_map<std::string, std::uint32_t> by_origin_;
     std::vector<std::optional<tls::key_type>> types_; // By number; empty: it cannot be served.
     std::vector<group> groups_;
@@ -229,6 +241,12 @@ inventory take_inventory(
     config const& settings, inspected_files const& known, std::chrono::sys_seconds now)
 {
     return inventory_maker{settings, known, now}.make();
+}
+
+std::vector<inspected_certificate> examine_certificates(
+    config const& settings, inspected_files const& known, std::chrono::sys_seconds now)
+{
+    return inventory_maker{settings, known, now}.examine();
 }
 
 } // namespace cleat::app

@@ -22,6 +22,8 @@ namespace cleat::app {
 struct inspected_certificate
 {
     tls::certificate_paths paths;
+    location where{};       ///< Where a setting names it.
+    std::string_view key{}; ///< That setting.
     std::optional<tls::certificate_description>
         facts;                           ///< Empty: the file cannot be read or decoded.
     std::vector<std::size_t> frontends;  ///< In which it serves.
@@ -55,6 +57,11 @@ using inspected_files = std::unordered_map<std::string, inspected_file>;
 /// take_inventory reads every certificate that is not known, with all CPUs. A file that cannot be
 /// read is a finding. It does not report a pem-dir that cannot be read: load does.
 [[nodiscard]] inventory take_inventory(
+    config const& settings, inspected_files const& known, std::chrono::sys_seconds now);
+
+/// examine_certificates is the certificates of take_inventory without where they serve, and without
+/// findings about that: it makes no index of names.
+[[nodiscard]] std::vector<inspected_certificate> examine_certificates(
     config const& settings, inspected_files const& known, std::chrono::sys_seconds now);
 
 } // namespace cleat::app
