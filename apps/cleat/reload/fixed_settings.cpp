@@ -20,13 +20,22 @@ public:
     }
 
     // `why` says why the key is fixed.
-    void refuse_change(std::string_view key, location const& where, std::string_view why)
+    template <class T>
+    void refuse_change(std::string_view key, setting<T> config::*member, std::string_view why)
     {
+        location const& where = (wanted_.*member).location;
         key_row const& row = *find_key(key);
         std::string const before = row.show(running_);
         std::string const after = row.show(wanted_);
         if (before == after)
             return;
+        if (where.is_built_in()) { // The line is gone: its place is where it was.
+            problems_.push_back(
+                {problem::severity::error, (running_.*member).location, std::string{key},
+                 fmt::format("{} can be removed by a restart only: {}", named(key, before), why),
+                 fmt::format("Restart cleat, or write {} = {} again.", key, shown(before))});
+            return;
+        }
         problems_.push_back(
             {problem::severity::error, where, std::string{key},
              fmt::format(
@@ -70,28 +79,28 @@ void refuse_fixed(config const& running, config const& wanted, std::vector<probl
 {
     comparison compare{running, wanted, problems};
     std::string_view const rights = "cleat gives up its rights once, and cannot get them back";
-    compare.refuse_change("user", wanted.user.location, rights);
-    compare.refuse_change("group", wanted.group.location, rights);
-    compare.refuse_change("chroot", wanted.chroot.location, rights);
+    compare.refuse_change("user", &config::user, rights);
+    compare.refuse_change("group", &config::group, rights);
+    compare.refuse_change("chroot", &config::chroot, rights);
     compare.refuse_change(
-        "daemon", wanted.daemon.location, "a process leaves its terminal when it starts");
+        "daemon", &config::daemon, "a process leaves its terminal when it starts");
     compare.refuse_change(
-        "pidfile", wanted.pidfile.location, "other programs find this process by the file");
+        "pidfile", &config::pidfile, "other programs find this process by the file");
     compare.refuse_change(
-        "workers", wanted.workers.location, "connections stay with the worker that accepted them");
+        "workers", &config::workers, "connections stay with the worker that accepted them");
     std::string_view const limits = "a process takes its limits once, and cannot get rid of them";
-    compare.refuse_change("sandbox", wanted.sandbox.location, limits);
-    compare.refuse_change("core-dumps", wanted.core_dumps.location, limits);
-    compare.refuse_change("lock-memory", wanted.lock_memory.location, limits);
+    compare.refuse_change("sandbox", &config::sandbox, limits);
+    compare.refuse_change("core-dumps", &config::core_dumps, limits);
+    compare.refuse_change("lock-memory", &config::lock_memory, limits);
     compare.refuse_more("sandbox-read", running.sandbox_read, wanted.sandbox_read, limits);
     compare.refuse_more("sandbox-write", running.sandbox_write, wanted.sandbox_write, limits);
     // A size that is left to the kernel cannot be taken back from a socket that had one.
     std::string_view const kernel =
         "a socket with a buffer of its own never leaves it to the kernel";
     if (*running.recv_bufsize > 0 && *wanted.recv_bufsize <= 0)
-        compare.refuse_change("recv-bufsize", wanted.recv_bufsize.location, kernel);
+        compare.refuse_change("recv-bufsize", &config::recv_bufsize, kernel);
     if (*running.send_bufsize > 0 && *wanted.send_bufsize <= 0)
-        compare.refuse_change("send-bufsize", wanted.send_bufsize.location, kernel);
+        compare.refuse_change("send-bufsize", &config::send_bufsize, kernel);
 }
 
 } // namespace cleat::app
