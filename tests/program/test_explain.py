@@ -130,6 +130,10 @@ def test_the_text_of_a_refusal(sites):
 
 def test_mistakes(certs, tmp_path):
     for words, line in (
+        (["--sni", "https://a.example/"], "is no name, which is all that a client sends."),
+        (["--sni", "a.example:443"], "Write a.example alone."),
+        (["--sni", "::1"], "is an address, and no client sends one as its SNI"),
+        (["--sni", "bücher.example"], "Write the form that begins with xn--"),
         (["--sn", "x"], "--sn: error: there is no such flag. Did you mean --sni?"),
         (["--sni", "x", "--from", "here"], '--from: error: "here" is no IP address.'),
         (["--sni", "x", tmp_path / "missing.pem"], "cannot read"),

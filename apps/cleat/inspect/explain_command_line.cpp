@@ -50,6 +50,38 @@ std::string one_value(start_words& words, std::string_view flag)
     return all.empty() ? "" : all.front();
 }
 
+// The name as a client sends it (RFC 6066, section 3).
+std::string asked_name(start_words& words)
+{
+    std::string const text = one_value(words, "sni");
+    if (!words.has("sni")) {
+        words.problems.push_back(mistake(
+            "--sni", "it is missing",
+            "Name the host that the client asks for; an empty name is a client without SNI."));
+        return text;
+    }
+    std::string_view host = text;
+    if (std::size_t const scheme = host.find("://"); scheme != std::string_view::npos)
+        host.remove_prefix(scheme + 3);
+    host = host.substr(0, host.find('/'));
+    bool const is_ipv6 = std::ranges::count(host, ':') > 1;
+    if (!is_ipv6)
+        host = host.substr(0, host.find(':'));
+    if (is_ipv6)
+        words.problems.push_back(mistake(
+            "--sni", fmt::format("\"{}\" is an address, and no client sends one as its SNI", text),
+            "Write a name; an empty one is a client without SNI."));
+    else if (host != text)
+        words.problems.push_back(mistake(
+            "--sni", fmt::format("\"{}\" is no name, which is all that a client sends", text),
+            fmt::format("Write {} alone.", host.empty() ? "the name" : host)));
+    else if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) > 127; }))
+        words.problems.push_back(mistake(
+            "--sni", fmt::format("\"{}\" is not ASCII, as a client sends it", text),
+            "Write the form that begins with xn--: `idn2 NAME` prints it."));
+    return text;
+}
+
 std::vector<std::string> offered_protocols(start_words& words)
 {
     constexpr std::size_t protocol_size_max = 255; // RFC 7301, section 3.1.
@@ -110,11 +142,7 @@ command parse_explain(std::string_view program, std::span<char const* const> arg
     if (has_errors(words.problems))
         return refused{std::move(words.problems)};
     explain_client wanted;
-    wanted.server_name = one_value(words, "sni");
-    if (!words.has("sni"))
-        words.problems.push_back(mistake(
-            "--sni", "it is missing",
-            "Name the host that the client asks for; an empty name is a client without SNI."));
+    wanted.server_name = asked_name(words);
     wanted.alpn = offered_protocols(words);
     wanted.address = client_address(words);
     wanted.to = chosen_frontend(words);
