@@ -1,6 +1,7 @@
 """`cleat check` reports on every certificate: what is in it, who serves it, and what is wrong. The
 exit code is 0 where nothing is worse than a warning."""
 
+import datetime
 import json
 import re
 import socket
@@ -80,6 +81,17 @@ def test_an_end_that_is_near(certs, days, grade, code):
 def test_a_certificate_of_the_future(certs):
     later = certs.dated("later", "/CN=later.example", "20900101000000Z", "20990101000000Z")
     assert found(later.pem) == (1, {"later.pem": ["error not-yet-valid", "warning no-san"]})
+
+
+@pytest.mark.parametrize(
+    "hours, text",
+    [(1, "over for less than a day"), (25, "over for 1 day\n"), (49, "over for 2 days\n")],
+)
+def test_how_long_it_is_over(certs, hours, text):
+    end = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=hours)
+    last = end.strftime("%Y%m%d%H%M%SZ")
+    old = certs.dated(f"over-{hours}", "/CN=over.example", "20200101000000Z", last)
+    assert text in run("check", old.pem).stdout
 
 
 def test_a_key_of_another_certificate(certs, good, tmp_path):

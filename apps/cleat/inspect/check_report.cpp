@@ -40,12 +40,21 @@ std::string key_text(tls::certificate_description const& facts)
     return facts.key_bits == 0 ? facts.key : fmt::format("{}, {} bits", facts.key, facts.key_bits);
 }
 
+std::string over_text(std::int64_t end, std::chrono::sys_seconds now)
+{
+    constexpr std::int64_t day = 24 * 60 * 60;
+    std::int64_t const days = (now.time_since_epoch().count() - end) / day;
+    if (days == 0)
+        return "over for less than a day";
+    return fmt::format("over for {} day{}", days, days == 1 ? "" : "s");
+}
+
 std::string span_text(tls::certificate_description const& facts, std::chrono::sys_seconds now)
 {
     std::int64_t const left = days_until(facts.valid_until, now);
     return fmt::format(
         "{} to {}, {}", date_text(facts.valid_from), date_text(facts.valid_until),
-        left < 0 ? fmt::format("over for {} days", -left) : fmt::format("{} days left", left));
+        left < 0 ? over_text(facts.valid_until, now) : fmt::format("{} days left", left));
 }
 
 void print_block(

@@ -164,6 +164,9 @@ evp_pkey_ptr read_private_key(
 {
     std::vector<pem_block> const blocks = blocks_of(pem, origin);
     auto const block = std::ranges::find_if(blocks, &pem_block::is_private_key);
+    std::string_view const hint = block == blocks.end() ? conversion_hint(pem) : std::string_view{};
+    if (!hint.empty())
+        refuse("{}: there is no private key in PEM form in it: {}", origin, hint);
     if (block == blocks.end())
         refuse(
             "{}: there is no private key in it: append the key in PEM form, or name the file with "
@@ -203,6 +206,9 @@ std::vector<x509_ptr> read_chain(
     backend::library_state const& library, std::string_view pem, std::string const& origin)
 {
     std::vector<x509_ptr> found = read_certificates(library, pem, origin);
+    std::string_view const hint = found.empty() ? conversion_hint(pem) : std::string_view{};
+    if (!hint.empty())
+        refuse("{}: there is no certificate in PEM form in it: {}", origin, hint);
     if (found.empty())
         refuse(
             "{}: there is no certificate in it: expected PEM, a block from -----BEGIN "

@@ -92,6 +92,12 @@ TEST_CASE_FIXTURE(certificate_fixture, "a file without what is needed says what 
     CHECK(contains(
         refusal_of({"\x30\x82\x01\x02 DER", good.key_pem, "x.der"}), "there is no certificate"));
     CHECK(contains(
+        refusal_of({"\xEF\xBB\xBF" + good.certificate_pem, good.key_pem, "x.pem"}),
+        "x.pem: there is no certificate in PEM form in it: it begins with a byte order mark"));
+    CHECK(contains(
+        refusal_of({good.certificate_pem, "\x30\x82\x01\x02\x02\x01\x01 key", "x.pem"}),
+        "there is no private key in PEM form in it: it is DER"));
+    CHECK(contains(
         refusal_of({good.certificate_pem, good.certificate_pem, "x.pem"}),
         "there is no private key"));
     CHECK(contains(refusal_of({good.certificate_pem, "", "x.pem"}), "there is no private key"));

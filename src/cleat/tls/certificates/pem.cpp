@@ -64,4 +64,27 @@ std::vector<pem_block> pem_blocks(std::string_view text)
     return blocks;
 }
 
+std::string_view conversion_hint(std::string_view text) noexcept
+{
+    if (text.starts_with("\xEF\xBB\xBF"))
+        return "it begins with a byte order mark, which "
+               "`sed -i '1s/^\\xEF\\xBB\\xBF//' FILE` removes";
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+        return "it is UTF-16, which `iconv -f UTF-16 -t ASCII FILE > FILE.pem` converts";
+    // A SEQUENCE with a length of two or three bytes, or without one (X.690, section 8.1.3).
+    if (text.size() < 8 || text[0] != '\x30')
+        return {};
+    auto const size = static_cast<unsigned char>(text[1]);
+    if (size != 0x80 && size != 0x82 && size != 0x83)
+        return {};
+    std::string_view const content = text.substr(2 + (size & 0x7FU));
+    if (content.starts_with("\x02\x01\x03")) // The version of a PFX (RFC 7292, section 4).
+        return "it is PKCS#12, which `openssl pkcs12 -in FILE -nodes -out FILE.pem` converts";
+    if (content.starts_with("\x02\x01")) // The version of a private key.
+        return "it is DER, which `openssl pkey -inform DER -in FILE -out FILE.pem` converts";
+    if (content.starts_with('\x30'))
+        return "it is DER, which `openssl x509 -inform DER -in FILE -out FILE.pem` converts";
+    return {};
+}
+
 } // namespace cleat::tls

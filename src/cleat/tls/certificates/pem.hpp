@@ -28,4 +28,8 @@ struct pem_block
 /// pem_blocks finds the blocks of a text in their order. Text between blocks is not looked at.
 [[nodiscard]] std::vector<pem_block> pem_blocks(std::string_view text);
 
+/// conversion_hint says what a text without blocks is instead of PEM, and which command makes PEM
+/// of it: DER, PKCS#12, UTF-16, or PEM behind a byte order mark. Empty: it is none of these.
+[[nodiscard]] std::string_view conversion_hint(std::string_view text) noexcept;
+
 } // namespace cleat::tls

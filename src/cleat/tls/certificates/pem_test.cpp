@@ -64,5 +64,20 @@ TEST_CASE("text that only looks like PEM has no blocks")
     CHECK(pem_blocks("-----END CERTIFICATE-----\n").empty());
 }
 
+TEST_CASE("what is no PEM, but can become it, has the command that converts it")
+{
+    auto const has = [](std::string_view text, std::string_view word) {
+        return conversion_hint(text).find(word) != std::string_view::npos;
+    };
+    CHECK(has("\xEF\xBB\xBF-----BEGIN CERTIFICATE-----\n", "byte order mark"));
+    CHECK(has(std::string_view{"\xFF\xFE-\0-\0", 6}, "iconv"));
+    CHECK(has("\x30\x82\x01\x02\x30\x81 and more", "openssl x509 -inform DER"));
+    CHECK(has("\x30\x82\x01\x02\x02\x01\x03 and more", "openssl pkcs12"));
+    CHECK(has("\x30\x80\x02\x01\x03\x30 and more", "openssl pkcs12"));
+    CHECK(has(std::string_view{"\x30\x82\x01\x02\x02\x01\0\x30", 8}, "openssl pkey -inform DER"));
+    for (char const* other : {"", "0", "0\x82", "just some text", "-----BEGIN"})
+        CHECK(conversion_hint(other).empty());
+}
+
 } // namespace
 } // namespace cleat::tls::pem_test
