@@ -25,7 +25,7 @@ contents certificates_of(snapshot const& configuration)
     for (tls_plan const& plan : configuration.tls)
         for (tls::certificate_source const& each : plan.spec.certificates)
             if (auto const [place, is_new] = found.try_emplace(each.origin); is_new)
-                place->second = tls::digest_of(library, each);
+                place->second = tls::source_digest(library, each);
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store != nullptr)
         store->for_each([&](tls::certificate_store::number each) {

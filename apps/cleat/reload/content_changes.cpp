@@ -15,7 +15,7 @@ namespace {
 // which is the same text.
 using file_contents = std::map<std::string_view, std::map<std::string, std::size_t>>;
 
-void add(
+void note_file(
     file_contents& found, std::string_view key, std::string const& origin, std::string_view text,
     std::string const& holder = {})
 {
@@ -24,7 +24,7 @@ void add(
         place->second = std::hash<std::string_view>{}(text);
 }
 
-void add_rules(file_contents& found, client_check const& check, std::set<std::string> const& files)
+void note_rules(file_contents& found, client_check const& check, std::set<std::string> const& files)
 {
     for (allow_rule const& rule : check.rules.all()) {
         // A rule of the configuration itself is no file's.
@@ -33,7 +33,7 @@ void add_rules(file_contents& found, client_check const& check, std::set<std::st
         std::string text;
         for (allow_condition const& each : rule.conditions)
             text.append(name_of(each.part)).append("=").append(each.text).append(" ");
-        add(found, "client-allow-file", rule.origin, text);
+        note_file(found, "client-allow-file", rule.origin, text);
     }
 }
 
@@ -45,23 +45,26 @@ file_contents contents_of(snapshot const& configuration)
         allow_files.insert(**each.path);
     for (tls_plan const& plan : configuration.tls) {
         if (!plan.spec.verify_authorities.empty())
-            add(found, "client-verify-ca", plan.spec.verify_origin, plan.spec.verify_authorities);
+            note_file(
+                found, "client-verify-ca", plan.spec.verify_origin, plan.spec.verify_authorities);
         for (auto const& [certificate, rule] : plan.client_rules)
-            add(found, "client-verify-ca", rule.origin, rule.authorities);
+            note_file(found, "client-verify-ca", rule.origin, rule.authorities);
         for (tls::crl_source const& each : plan.spec.verify_crls)
-            add(found, "client-verify-crl", each.origin, each.text);
+            note_file(found, "client-verify-crl", each.origin, each.text);
         if (plan.clients)
-            add_rules(found, *plan.clients, allow_files);
+            note_rules(found, *plan.clients, allow_files);
     }
     for (upstream_plan const& upstream : configuration.upstreams) {
         if (!upstream.tls)
             continue;
         tls::context_spec const& spec = upstream.tls->spec;
-        add(found, "upstream", spec.verify_origin, spec.verify_authorities, upstream.name + " ");
+        note_file(
+            found, "upstream", spec.verify_origin, spec.verify_authorities, upstream.name + " ");
         for (tls::crl_source const& each : spec.verify_crls)
-            add(found, "upstream", each.origin, each.text, upstream.name + " ");
+            note_file(found, "upstream", each.origin, each.text, upstream.name + " ");
         for (tls::certificate_source const& each : spec.certificates)
-            add(found, "upstream", each.origin, each.chain + each.private_key, upstream.name + " ");
+            note_file(
+                found, "upstream", each.origin, each.chain + each.private_key, upstream.name + " ");
     }
     return found;
 }

@@ -74,7 +74,7 @@ file_stamp stamp_of_both(file_stamp one, file_stamp other) noexcept
 
 } // namespace
 
-file_digest digest_of(backend::library_state const& library, certificate_source const& source)
+file_digest source_digest(backend::library_state const& library, certificate_source const& source)
 {
     bool const is_one_file = source.private_key == source.chain;
     file_digest const others =

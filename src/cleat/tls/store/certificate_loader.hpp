@@ -51,9 +51,9 @@ void read_response_from_disk(
     std::string const& folder, certificate_on_disk& found, std::vector<std::string>& warnings,
     file_opener const& opener = {});
 
-/// digest_of is the digest that a store has of the files of a certificate with these texts. Throws
-/// load_error.
-[[nodiscard]] file_digest digest_of(
+/// source_digest is the digest that a store has of the files of a certificate with these texts.
+/// Throws load_error.
+[[nodiscard]] file_digest source_digest(
     backend::library_state const& library, certificate_source const& source);
 
 /// describe_files describes files that read_from_disk refuses. Nothing: they cannot be read,

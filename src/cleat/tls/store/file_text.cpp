@@ -150,7 +150,7 @@ std::string_view cure(file_text const& failed) noexcept
 {
     switch (failed.fault) {
     case file_fault::is_directory:
-        return "Name a file: a directory of certificates has a setting of its own.";
+        return "Name a file. A directory of certificates is for pem-dir.";
     case file_fault::not_a_regular_file:
         return "Copy what it gives into a file.";
     case file_fault::too_large:
