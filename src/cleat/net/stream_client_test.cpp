@@ -6,7 +6,6 @@
 #include <cleat/net/worlds_for_tests.hpp>
 #include <cleat/tls/session_cache.hpp>
 
-
 #include <boost/asio/error.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
