@@ -29,9 +29,9 @@ int accept4(int fd, struct sockaddr *peer, socklen_t *size, int flags)
     long before = atomic_load(&last_ms);
     if (now_ms - before >= 100 && atomic_compare_exchange_strong(&last_ms, &before, now_ms)) {
         dup(STDERR_FILENO);
-        lost = malloc(65536);
+        lost = malloc(262144);
         if (lost)
-            memset((void *)lost, 1, 65536);
+            memset((void *)lost, 1, 262144);
     }
     int (*accept)(int, struct sockaddr *, socklen_t *, int) = dlsym(RTLD_NEXT, "accept4");
     return accept(fd, peer, size, flags);
