@@ -53,12 +53,13 @@ class Site:
 
 
 @pytest.fixture
-def site(cleat, certs, origin):
-    with open_folder() as folder:
-        yield Site(cleat, certs, origin(echo), folder)
-
-
-@pytest.fixture
 def elsewhere():
     with open_folder() as folder:
         yield folder
+
+
+@pytest.fixture
+def site(elsewhere, cleat, certs, origin):
+    """site begins after `elsewhere`, whose folder is removed once cleat writes no more."""
+    with open_folder() as folder:
+        yield Site(cleat, certs, origin(echo), folder)
