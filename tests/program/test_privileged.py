@@ -187,7 +187,7 @@ def test_a_store_reads_certificates_that_only_root_may_read(serve, site, certs):
             assert shown(server.port, name=f"{name}.example") == expected
     put(pems / "five.pem", certs.named("five", "DNS:five.example").pem.read_text())
     reload(server)
-    assert shown(server.port, name="five.example") == certs.named("five", "").fingerprint
+    assert shown(server.port, name="five.example") == certs.made["five"].fingerprint
 
 
 def test_a_store_reads_an_ocsp_response_that_only_root_may_read(serve, site, certs, tmp_path):

@@ -442,7 +442,7 @@ def test_a_store_changes_as_a_whole(cleat, certs, tmp_path, first):
         assert counts == ["1", "1", "1"]
         assert shown(server.port, name="four.example") == four.fingerprint
         assert shown(server.port, name="localhost") == certs.rsa.fingerprint
-        assert shown(server.port, name="one.example") == certs.named("one", "").fingerprint
+        assert shown(server.port, name="one.example") == certs.made["one"].fingerprint
         assert ask(old) == b"first"
 
 

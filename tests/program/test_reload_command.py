@@ -79,7 +79,7 @@ def test_it_names_the_keys_whose_files_have_changed(serve, certs, tmp_path):
         change()
         ran = run("reload", server.pid)
         assert re.fullmatch(rf"reloaded in \d+ ms: changed {key}\n", ran.stdout), ran
-        assert server.log(event="reloaded")[number - 1]["keys"] == key
+        assert server.wait_for_log(times=number, event="reloaded")["keys"] == key
     assert run("reload", server.pid).stdout.endswith("nothing has changed\n")
 
 

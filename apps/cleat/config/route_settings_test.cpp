@@ -156,7 +156,7 @@ TEST_CASE("settings of TLS and the limit do not depend on the client's certifica
         {by_certificate + "max-connections = 3", asks},
         "max-connections: connections are counted"));
     accepted({by_certificate + "write-proxy-v1 = on", asks});
-    CHECK(is_refused({by_certificate}, "client-certificate: no client is asked"));
+    CHECK(is_refused({by_certificate}, "client-certificate: no client of this route is asked"));
 }
 
 TEST_CASE("two routes for the same clients cannot have other settings")
