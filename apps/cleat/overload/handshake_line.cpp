@@ -3,6 +3,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/priority.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace cleat::app {
@@ -20,12 +21,14 @@ bool handshake_line::is_full(std::size_t most, std::chrono::milliseconds longest
 }
 
 // Those that leave without a signature count, too: they make the wait of the others shorter. The
-// wait of the first ones is mostly the rest of the pass in which they joined.
+// wait of the first ones is mostly the rest of the pass in which they joined, so they show only
+// that less time is needed: after a pause of the process the line would be full for ever.
 void handshake_line::note_wait(turn const& served) noexcept
 {
-    if (served.ahead_ < limits::line_sample_min)
-        return;
-    time_for_each_ = (worker_.now() - served.since_) / static_cast<std::int64_t>(served.ahead_ + 1);
+    net::worker::clock::duration const found =
+        (worker_.now() - served.since_) / static_cast<std::int64_t>(served.ahead_ + 1);
+    time_for_each_ =
+        served.ahead_ < limits::line_sample_min ? std::min(time_for_each_, found) : found;
 }
 
 void handshake_line::leave(turn& t) noexcept

@@ -42,8 +42,8 @@ public:
     }
 
     /// is_full: `most` wait, or a handshake that joins now would wait for longer than `longest`, as
-    /// those did that had their turn last, behind limits::line_sample_min others or more; or the
-    /// first has waited for so long already.
+    /// the last one has shown that had limits::line_sample_min others before it; or the first has
+    /// waited for so long already.
     [[nodiscard]] bool is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept;
 
     /// size is how many wait.

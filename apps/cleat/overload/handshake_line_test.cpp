@@ -149,6 +149,23 @@ TEST_CASE("it is full where a new one would wait for too long, as the last one s
     CHECK(is_full); // 50 places of 2 ms at least are 100, and the first one waited for 66.
 }
 
+TEST_CASE("a line that a pause of the process has made slow is fast again")
+{
+    scene s;
+    std::size_t const many = limits::line_sample_min + 8;
+    for (std::size_t i = 0; i != many; ++i)
+        s.join('x');
+    keep_busy(100ms); // The pause.
+    std::string full; // After each turn.
+    s.on_turn = [&] { full += s.line.is_full(100, 10ms) ? 'y' : 'n'; };
+    s.run(many);
+    CHECK(full[limits::line_sample_min] == 'y');
+    for (std::size_t i = 0; i != 20; ++i)
+        s.join('x');
+    s.run(many + 20);
+    CHECK(full.substr(many + 1) == std::string(19, 'n'));
+}
+
 TEST_CASE("the wait of the first ones tells nothing of those behind them")
 {
     scene s;
