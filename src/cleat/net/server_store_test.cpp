@@ -267,13 +267,17 @@ TEST_CASE_FIXTURE(sites, "a certificate that no worker has loaded is served as i
     put("b");
     put("c");
     server one{spec(2), farewell};
+    std::string const file = folder.path() / "b.pem";
+    std::filesystem::rename(file, file + ".kept");
     put("b", "b renewed");
     CHECK(shown_by(one, "b.test") == "b renewed");
+    std::filesystem::rename(file + ".kept", file); // It is withdrawn, and no worker has kept it.
+    one.reload(settings());
+    CHECK(shown_by(one, "b.test") == "b");
     put("c", "c with RSA", tls::key_type::rsa); // Only a reload can offer that to clients.
     CHECK(visit{one, "c.test"}.error == error::peer_alert);
     CHECK(failed_here.take().second.find("has changed") != std::string::npos);
     one.reload(settings());
-    CHECK(shown_by(one, "b.test") == "b renewed");
     CHECK(shown_by(one, "c.test") == "c with RSA");
 }
 

@@ -3,6 +3,7 @@
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/worker_certificates.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
 
 #include <algorithm>
 #include <new>
@@ -120,9 +121,10 @@ void worker_certificates::finished(fetch& load) noexcept
 {
     under_way_.erase(load.files.digest);
     try {
-        if (load.loaded)
+        // A renewed one is read for each handshake until a reload: the old one may come back.
+        if (load.loaded && !load.loaded->is_renewed)
             table_.insert(load.files.digest, load.loaded);
-        else if (!load.may_pass)
+        else if (!load.loaded && !load.may_pass)
             remember(load);
     } catch (std::bad_alloc const&) { // The connections that wait have it all the same.
     }

@@ -37,6 +37,7 @@ struct certificate
     std::vector<std::string> names; ///< DNS names and wildcards that it answers to.
     std::string origin;
     std::optional<ocsp_response> staple;
+    bool is_renewed = false; ///< A store has the one that was in its files before.
 };
 
 /// read_certificate throws spec_error, which names the origin and what to do, when there is no

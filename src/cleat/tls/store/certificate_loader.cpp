@@ -214,7 +214,8 @@ certificate load_certificate(
         paths.ocsp_response.empty()
             ? found.digest
             : digest_with_response(library, found.digest, expected.response_digest);
-    if (digest != expected.digest)
+    found.read.is_renewed = digest != expected.digest;
+    if (found.read.is_renewed)
         if (std::string_view const wrong = difference(expected, found.read); !wrong.empty())
             throw load_error{
                 fmt::format(
