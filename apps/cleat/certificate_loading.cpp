@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -14,23 +15,45 @@
 
 namespace cleat::app {
 
-std::size_t loaded_by_each_worker(config const& settings, std::size_t shared)
+namespace {
+
+// A rule that a certificate has for its clients, and files that a chroot hides, need all of them in
+// memory.
+bool needs_all(config const& settings)
+{
+    auto const has_rule = [](pem_file const& each) { return each.client_verify.has_value(); };
+    return !settings.chroot->empty() || std::ranges::any_of(settings.pem_files, has_rule) ||
+           std::ranges::any_of(own_certificates_of(settings), [&](own_certificates const& each) {
+               return std::ranges::any_of(*each.files, has_rule);
+           });
+}
+
+std::size_t count_own(config const& settings)
 {
     std::size_t count = 0;
-    for (tls_scope const& each : tls_scopes_of(settings)) {
-        if (takes_plaintext(settings, each.frontend()))
-            continue;
-        count += each.pem_files().size() + (each.uses_global_certs() ? shared : 0);
-    }
+    for (own_certificates const& each : own_certificates_of(settings))
+        count += each.files->size();
     return count;
+}
+
+} // namespace
+
+std::size_t counted_for_cache(config const& settings, std::size_t shared)
+{
+    std::size_t const own = count_own(settings);
+    if (needs_all(settings))
+        return own + shared;
+    auto const frontends =
+        std::ranges::count_if(settings.frontends, [&](frontend_config const& each) {
+            return !takes_plaintext(settings, each) && each.uses_global_certs();
+        });
+    return own + shared * static_cast<std::size_t>(frontends);
 }
 
 std::string how_to_load_all(config const& settings, tls::certificate_store const& store)
 {
-    std::size_t own = 0;
-    for (own_certificates const& each : own_certificates_of(settings))
-        own += each.files->size();
-    std::size_t const count = loaded_by_each_worker(settings, store.size() - own);
+    std::size_t const own = std::min(count_own(settings), store.size()); // Some may be broken.
+    std::size_t const count = counted_for_cache(settings, store.size() - own);
     std::string text;
     if (count > static_cast<std::size_t>(*settings.certificate_cache))
         text = fmt::format("Set certificate-cache to at least {}", count);
@@ -112,7 +135,7 @@ void certificate_loading::add_without_stamps(certificate_files::names& names) co
 void certificate_loading::read_all()
 {
     certificate_files::names const shared = files_.find_shared();
-    std::size_t const count = loaded_by_each_worker(settings_, shared.size());
+    std::size_t const count = counted_for_cache(settings_, shared.size());
     if (count <= static_cast<std::size_t>(*settings_.certificate_cache) &&
         !*settings_.pem_dir_skip_broken)
         return files_.read_certificates(shared, shared_);

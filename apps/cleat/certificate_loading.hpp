@@ -26,10 +26,10 @@ struct certificates_before
     file_changes changed{}; ///< Since then.
 };
 
-/// loaded_by_each_worker is how many certificates a worker loads where it loads all of the `shared`
-/// ones, and each frontend's and route's own: one for each of the frontends and routes that serve
-/// it.
-[[nodiscard]] std::size_t loaded_by_each_worker(config const& settings, std::size_t shared);
+/// counted_for_cache is the number of certificates that certificate-cache is compared with: each of
+/// the `shared` ones counts for each frontend that serves it. Only once where one of them has a
+/// rule for its clients, or with chroot: those need all in memory.
+[[nodiscard]] std::size_t counted_for_cache(config const& settings, std::size_t shared);
 
 /// how_to_load_all says how to have all certificates of a store loaded at the start, instead of
 /// while cleat serves.

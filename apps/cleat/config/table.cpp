@@ -898,7 +898,7 @@ constexpr key_row rows[] = {
      .value = "NUM",
      .help =
          "How many certificates a worker keeps in memory, each with its key. Up to this number, "
-         "where a certificate counts for each frontend and route that serves it, all are loaded "
+         "where a certificate counts for each frontend that serves it, all are loaded "
          "at the start. With more, cleat checks every file at the start and "
          "keeps its names; a worker loads the rest when a client first asks for it, and drops "
          "the least recently used.",
