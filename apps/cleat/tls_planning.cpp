@@ -6,7 +6,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
-#include <cleat/tls/store/unserved_name.hpp>
+#include <cleat/tls/store/unserved.hpp>
 
 #include <fmt/format.h>
 
@@ -291,15 +291,15 @@ std::optional<std::size_t> tls_planning::find_same_contexts(tls_plan const& p) c
     return {};
 }
 
-// A certificate that no client can use is a warning, as at the start, where others serve its
-// names; else it is an error. So is one that replaces a certificate with another type of key.
+// A certificate that no client can use is a warning, as at the start: others may serve its
+// names. A certificate that replaces one with another type of key is an error then.
 void tls_planning::prove_changed()
 {
     if (problems_.has_errors() || !certificates_.catalog().changes)
         return;
     std::size_t left = limits::certificates_proved_max;
     for (std::size_t i = 0; i < made_.plans.size(); ++i) {
-        tls_plan& plan = made_.plans[i];
+        tls_plan const& plan = made_.plans[i];
         std::optional<tls::certificate_proof> proof;
         for (catalog_changes::entry const& each : certificates_.catalog().changes->entries) {
             if (plan.certificates == nullptr || !plan.certificates->serves(*each.set) || left == 0)
@@ -307,22 +307,19 @@ void tls_planning::prove_changed()
             --left;
             if (!proof)
                 proof.emplace(plan.spec);
-            prove(*proof, scope_of_plan(i), each, plan.unusable_types);
+            prove(*proof, scope_of_plan(i), each);
         }
-        refuse_unserved_names(scope_of_plan(i), plan);
+        refuse_unserved(scope_of_plan(i), plan);
     }
 }
 
 void tls_planning::prove(
-    tls::certificate_proof& proof, tls_scope const& l, catalog_changes::entry const& changed,
-    tls::candidates& unusable)
+    tls::certificate_proof& proof, tls_scope const& l, catalog_changes::entry const& changed)
 {
     try {
         std::vector<std::string> warnings;
-        tls::certificate_store const& store = *certificates_.catalog().store;
-        bool const is_good = proof.try_out(store, changed.certificate, warnings);
-        if (!is_good)
-            unusable.put({changed.certificate, store.summary(changed.certificate).type});
+        bool const is_good =
+            proof.try_out(*certificates_.catalog().store, changed.certificate, warnings);
         for (std::string const& each : warnings) {
             finding_place const found = place_of_finding(settings_, l, certificates_.files(), each);
             if (is_good || !changed.has_other_type)
@@ -335,8 +332,8 @@ void tls_planning::prove(
     }
 }
 
-// Also where the certificate that has served a name is gone.
-void tls_planning::refuse_unserved_names(tls_scope const& l, tls_plan const& plan)
+// Also where the certificates that could be used are gone.
+void tls_planning::refuse_unserved(tls_scope const& l, tls_plan const& plan)
 {
     if (plan.certificates == nullptr)
         return;

@@ -72,8 +72,8 @@ private:
     [[nodiscard]] tls_scope scope_of_plan(std::size_t number) const;
     void prove(
         tls::certificate_proof& proof, tls_scope const& scope,
-        catalog_changes::entry const& changed, tls::candidates& unusable);
-    void refuse_unserved_names(tls_scope const& scope, tls_plan const& plan);
+        catalog_changes::entry const& changed);
+    void refuse_unserved(tls_scope const& scope, tls_plan const& plan);
     void report_warnings(tls_scope const& scope, tls::context const& context);
     void report_mistakes(tls_scope const& scope, std::vector<std::string> const& mistakes);
 

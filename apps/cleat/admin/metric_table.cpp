@@ -463,7 +463,8 @@ constexpr metric_row metric_rows[] = {
          into.add(sum(from, &worker_counts::traffic, traffic_count::ports_awaited));
      }},
     {"cleat_upstream_errors", metric_type::counter, "",
-     "Connections that the upstream has broken or not accepted", "reason",
+     "Connections that the upstream has broken or not accepted, or that no server could take",
+     "reason",
      [](from_t from, into_t into) {
          add_reason(
              from, into,

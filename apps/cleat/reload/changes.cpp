@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <ranges>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,11 +22,11 @@ using contents = std::unordered_map<std::string, tls::file_digest>;
 contents certificates_of(snapshot const& configuration)
 {
     contents found;
-    tls::backend::library_state const library;
+    std::optional<tls::backend::library_state> library; // Where texts are kept.
     for (tls_plan const& plan : configuration.tls)
         for (tls::certificate_source const& each : plan.spec.certificates)
             if (auto const [place, is_new] = found.try_emplace(each.origin); is_new)
-                place->second = tls::source_digest(library, each);
+                place->second = tls::source_digest(library ? *library : library.emplace(), each);
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store != nullptr)
         store->for_each([&](tls::certificate_store::number each) {

@@ -12,7 +12,7 @@
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
-#include <cleat/tls/store/unserved_name.hpp>
+#include <cleat/tls/store/unserved.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 #include <cleat/tls/warm_up.hpp>
 

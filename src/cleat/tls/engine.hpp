@@ -151,9 +151,9 @@ public:
     /// set_server names the server of this connection: `host` is verified where the context
     /// verifies, and sent as SNI unless it is an IP address. Where the context has
     /// context_spec::sessions, a session of this host and port is offered, and those that the
-    /// server issues are kept there: it is taken when the handshake begins. Client role, before the
-    /// handshake, where the last call counts; the context has no server_name. False: the host is
-    /// neither an IP address nor a DNS name, or there is no memory.
+    /// server issues are kept there. The session is taken when the handshake begins. Client role,
+    /// before the handshake, where the last call counts; the context has no server_name. False: the
+    /// host is neither an IP address nor a DNS name, or there is no memory.
     [[nodiscard]] bool set_server(std::string const& host, std::uint16_t port) noexcept;
 
     /// fingerprint_client makes the handshake compute the client's JA4, from its first ClientHello,

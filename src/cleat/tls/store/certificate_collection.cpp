@@ -5,7 +5,6 @@
 #include <cleat/tls/store/certificate_proof.hpp>
 #include <cleat/tls/store/certificate_scan.hpp>
 #include <cleat/tls/store/folder_rule.hpp>
-#include <cleat/tls/store/unserved_name.hpp>
 
 #include <fmt/format.h>
 
@@ -335,7 +334,6 @@ void prove_changes(context_spec const& server, certificate_collection const& col
     if (collection.changes.empty())
         return;
     certificate_proof const proof{server};
-    candidates unusable;
     std::size_t const count = std::min(collection.changes.size(), limits::certificates_proved_max);
     for (std::size_t i = 0; i < count; ++i) {
         certificate_collection::change const& each = collection.changes[i];
@@ -343,14 +341,10 @@ void prove_changes(context_spec const& server, certificate_collection const& col
         bool const is_good = proof.try_out(collection.store, each.certificate, warnings);
         if (!is_good && each.has_other_type)
             throw spec_error{warnings.front()};
-        if (!is_good)
-            unusable.put({each.certificate, collection.store.summary(each.certificate).type});
         for (std::string const& warning : warnings)
             if (server.certificate_store->on_warning)
                 server.certificate_store->on_warning(warning);
     }
-    refuse_unserved(
-        collection.set, unusable, server, [&](auto each) { return collection.store.origin(each); });
 }
 
 } // namespace cleat::tls

@@ -54,8 +54,8 @@ struct certificate_collection
 [[nodiscard]] std::vector<std::string> find_store_mistakes(context_spec const& server);
 
 /// prove_changes tries out the changes with handshakes, up to limits::certificates_proved_max.
-/// Throws spec_error where no client can use a certificate with another type of key than before, or
-/// one whose names no usable certificate has. Any other such certificate is a warning.
+/// Throws spec_error where a certificate with another type of key than before can be used by no
+/// client; any other such certificate is a warning, because another one may serve its names.
 void prove_changes(context_spec const& server, certificate_collection const& collection);
 
 } // namespace cleat::tls

@@ -289,25 +289,4 @@ TEST_CASE_FIXTURE(sites, "a changed certificate is tried out with the server's s
         prove_changes(server, *next), doctest::Contains("b.pem: no TLSv1.2"), spec_error);
 }
 
-TEST_CASE_FIXTURE(sites, "a new certificate that no client can use is refused unless others serve")
-{
-    put("a.pem", {"a.test"});
-    made_collection const first = read();
-    REQUIRE(first);
-    context_spec server;
-    server.certificate_store = spec;
-    server.version_max = protocol_version::tls_1_2;
-    server.ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256";
-    put("b.pem", {"a.test"}, key_type::rsa);
-    made_collection const beside = read(first.get());
-    REQUIRE(beside);
-    CHECK_NOTHROW(prove_changes(server, *beside));
-    put("c.pem", {"a.test", "*.c.test"}, key_type::rsa);
-    made_collection const alone = read(beside.get());
-    REQUIRE(alone);
-    CHECK_THROWS_WITH_AS(
-        prove_changes(server, *alone),
-        doctest::Contains("c.pem: a client that asks for *.c.test cannot be served"), spec_error);
-}
-
 } // namespace cleat::tls::certificate_collection_test

@@ -198,31 +198,6 @@ candidates certificate_set::examples() const
     return found;
 }
 
-std::optional<unserved_name> certificate_set::find_unserved(candidates const& unusable) const
-{
-    if (unusable.empty())
-        return {};
-    auto const is_unserved = [&](candidates const& all) {
-        return std::ranges::all_of(
-            all, [&](candidate const& each) { return unusable.find(each.type) != nullptr; });
-    };
-    if (!defaults_.empty() && is_unserved(defaults_))
-        return unserved_name{defaults_.front().number, defaults_.front().type, {}};
-    std::optional<unserved_name> found;
-    store_->for_each([&](number each) {
-        key_type const type = store_->summary(each).type;
-        if (found || unusable.find(type) == nullptr)
-            return;
-        store_->for_each_name(each, [&](std::string_view name) {
-            candidates const all = find_key(name);
-            candidate const* const own = all.find(type);
-            if (!found && own != nullptr && own->number == each && is_unserved(all))
-                found = {each, type, shown_name(name)};
-        });
-    });
-    return found;
-}
-
 bool certificate_set::can_follow(certificate_set const& before) const
 {
     if (before.defaults().empty() || defaults().empty())

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,15 +30,6 @@ struct found_name
 {
     tls::candidates candidates;
     name_match match = name_match::none;
-};
-
-/// unserved_name is a name for which there is no certificate with a usable key, and one that has
-/// it.
-struct unserved_name
-{
-    certificate_store::number certificate = certificate_store::none;
-    key_type type = key_type::rsa;
-    std::string name; ///< Empty: clients that name no server, which get a default.
 };
 
 /// certificate_set is filled by one thread, and read by all workers once it is sealed.
@@ -113,10 +103,6 @@ public:
 
     /// examples are a certificate of each type of key that there is.
     [[nodiscard]] candidates examples() const;
-
-    /// find_unserved finds a name that only certificates of `unusable` types have. It asks for each
-    /// name of these certificates; where there are no such types it returns at once.
-    [[nodiscard]] std::optional<unserved_name> find_unserved(candidates const& unusable) const;
 
 private:
     certificate_set(certificate_set const&) = default;

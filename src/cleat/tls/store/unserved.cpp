@@ -1,10 +1,10 @@
 #include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/store/unserved_name.hpp>
+#include <cleat/tls/store/unserved.hpp>
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <string_view>
 
 namespace cleat::tls {
@@ -27,17 +27,19 @@ void refuse_unserved(
     certificate_set const& certificates, candidates const& unusable, context_spec const& spec,
     std::function<std::string(certificate_set::number)> const& origin)
 {
-    std::optional<unserved_name> const found = certificates.find_unserved(unusable);
-    if (!found)
+    candidates const all = certificates.examples();
+    auto const is_unusable = [&](candidate const& each) {
+        return unusable.find(each.type) != nullptr;
+    };
+    if (all.empty() || !std::ranges::all_of(all, is_unusable))
         return;
-    std::string const clients = found->name.empty()
-                                    ? std::string{"a client that names no server"}
-                                    : fmt::format("a client that asks for {}", found->name);
+    candidates const& defaults = certificates.defaults();
+    candidate const& first = defaults.empty() ? all.front() : defaults.front();
     throw spec_error{fmt::format(
-        "{}: {} cannot be served: with the certificate's {} key no handshake is possible under "
-        "the protocol versions, ciphers and groups that are set, and no other certificate serves "
-        "this client; use a certificate with another type of key, {}",
-        origin(found->certificate), clients, key_name(found->type), cure_for(found->type, spec))};
+        "{}: no client can be served: with the certificate's {} key no handshake is possible under "
+        "the protocol versions, ciphers and groups that are set, and there is no certificate with "
+        "another type of key; add one, {}",
+        origin(first.number), key_name(first.type), cure_for(first.type, spec))};
 }
 
 } // namespace cleat::tls
