@@ -21,13 +21,13 @@ import statistics
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Iterator
 
-from cleat_perf import results
-from cleat_perf.environment import describe, split_cores
+from cleat_perf.environment import split_cores
 from cleat_perf.results import TREE
+from cleat_perf.rounds import record
 from cleat_perf.serve import Server, Unable, cpu_us, serving
-from cleat_perf.table import spread, table
-from overload import named
+from cleat_perf.table import spread
 
 BIN = TREE / "build/release/bin"
 KINDS = {"silent": "send nothing", "part": "half a ClientHello", "unfinished": "no Finished"}
@@ -160,30 +160,23 @@ def rows(rounds: list[dict]) -> list[list[str]]:
 
 def main() -> int:
     options = arguments()
-    servers = [named(word) for word in options.servers.split(",")]
-    document = {"command": results.command(), "environment": describe(TREE), "rounds": []}
-    document["environment"]["servers"] = {}
     core, others = split_cores()
-    try:
+
+    def measure(servers: list, versions: dict[str, str]) -> Iterator[dict]:
         for _, (name, server, program), kind in itertools.product(
             range(options.rounds), servers, KINDS
         ):
             with serving(
                 options.binaries, server, server_cores=core, client_cores=others, program=program
             ) as running:
-                document["environment"]["servers"][name] = running.version
+                versions[name] = running.version
                 try:
                     found = measured(running, kind, options.connections, others)
                 except Unable as error:
                     raise Unable(f"{name}, {KINDS[kind]}: {error}") from None
-            document["rounds"].append({"server": name, "kind": kind, **found})
-    except Unable as error:
-        print(f"half_open: {error}", file=sys.stderr)
-        return 2
-    print(table(HEADS, rows(document["rounds"])))
-    if options.out:
-        results.write(options.out, document)
-    return 0
+            yield {"server": name, "kind": kind, **found}
+
+    return record(options, measure, HEADS, rows)
 
 
 if __name__ == "__main__":

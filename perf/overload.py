@@ -26,13 +26,13 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Iterator
 
-from cleat_perf import results
-from cleat_perf.environment import describe, split_cores
+from cleat_perf.environment import split_cores
 from cleat_perf.processes import Process
 from cleat_perf.results import TREE
+from cleat_perf.rounds import record
 from cleat_perf.serve import Server, Unable, serving
-from cleat_perf.table import table
 
 BIN = TREE / "build/release/bin"
 SCENARIO = "full-rsa-2048"
@@ -164,13 +164,6 @@ def measured(server: Server, window: float, folder: Path) -> dict:
     return {"alone": alone, "capacity": rate, "flood": with_clients("flood", flooded, rate)}
 
 
-def named(word: str) -> tuple[str, str, Path | None]:
-    """named is the name of `NAME=SERVER:FILE`, its server, and its program."""
-    name, _, rest = word.partition("=")
-    server, _, program = (rest or name).partition(":")
-    return name, server, Path(program) if program else None
-
-
 def middle(rounds: list[dict], *path: str) -> float:
     """middle is the median of a figure; a quantile that so many failures hide is infinite."""
 
@@ -216,11 +209,9 @@ def rows(rounds: list[dict]) -> list[list[str]]:
 
 def main() -> int:
     options = arguments()
-    servers = [named(word) for word in options.servers.split(",")]
-    document = {"command": results.command(), "environment": describe(TREE), "rounds": []}
-    document["environment"]["servers"] = {}
     core, others = split_cores()
-    try:
+
+    def measure(servers: list, versions: dict[str, str]) -> Iterator[dict]:
         with tempfile.TemporaryDirectory(prefix="overload-") as scratch:
             for number, (name, server, program) in itertools.product(
                 range(options.rounds), servers
@@ -231,16 +222,11 @@ def main() -> int:
                     options.binaries, server, scenario=SCENARIO, server_cores=core,
                     client_cores=others, program=program, cpu=CPU,
                 ) as running:  # fmt: skip
-                    document["environment"]["servers"][name] = running.version
+                    versions[name] = running.version
                     found = measured(running, options.window, folder)
-                document["rounds"].append({"server": name, **found})
-    except Unable as error:
-        print(f"overload: {error}", file=sys.stderr)
-        return 2
-    print(table(HEADS, rows(document["rounds"])))
-    if options.out:
-        results.write(options.out, document)
-    return 0
+                yield {"server": name, **found}
+
+    return record(options, measure, HEADS, rows)
 
 
 if __name__ == "__main__":

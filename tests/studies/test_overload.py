@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import overload
+from cleat_perf.rounds import named
 
 
 def guests(resumed: int, p99_ms: float | None) -> dict:
@@ -35,5 +36,5 @@ def test_rows_are_medians_and_sums() -> None:
 
 
 def test_a_server_may_be_another_build() -> None:
-    assert overload.named("haproxy") == ("haproxy", "haproxy", None)
-    assert overload.named("before=cleat:/a/b") == ("before", "cleat", Path("/a/b"))
+    assert named("haproxy") == ("haproxy", "haproxy", None)
+    assert named("before=cleat:/a/b") == ("before", "cleat", Path("/a/b"))
