@@ -53,6 +53,13 @@ error_code error_with(tls::context& server, tls::context& client, std::string co
         .client;
 }
 
+tls::context_spec caching_spec()
+{
+    tls::context_spec spec = client_spec();
+    spec.sessions = std::make_shared<tls::session_cache>();
+    return spec;
+}
+
 struct visit
 {
     bool resumed = false;
@@ -196,8 +203,7 @@ TEST_CASE("a stream with rules of its own leaves no session to streams that veri
     unknown.certificates = {tls::make_identity({.names = {"a.test"}}).source("test")};
     unknown.tickets = std::make_shared<tls::ticket_secret const>(tls::ticket_secret{std::byte{1}});
     tls::context server{unknown};
-    tls::context_spec spec = client_spec();
-    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context_spec const spec = caching_spec();
     tls::context client{spec};
     auto const lax = [](bool named_first) {
         return [named_first](plain_stream& s) {
@@ -221,8 +227,7 @@ TEST_CASE("a stream with rules of its own leaves no session to streams that veri
 TEST_CASE("of several names the last is verified, whatever session an earlier one has")
 {
     tls::context server = server_with({.names = {"a.test"}});
-    tls::context_spec spec = client_spec();
-    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context_spec const spec = caching_spec();
     tls::context client{spec};
     CHECK(!visit_host(server, client, "a.test", https).resumed);
     error_code const failed = meet(server, client, [](plain_stream&, plain_stream& s) {
@@ -240,8 +245,7 @@ TEST_CASE("of several names the last is verified, whatever session an earlier on
 TEST_CASE("a stream that makes no handshake takes no session of the cache")
 {
     tls::context server = server_with({.names = {"a.test"}});
-    tls::context_spec spec = client_spec();
-    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context_spec const spec = caching_spec();
     tls::context client{spec};
     CHECK(!visit_host(server, client, "a.test", https).resumed);
     {
@@ -255,8 +259,7 @@ TEST_CASE("a stream that makes no handshake takes no session of the cache")
 TEST_CASE("a cache resumes in a later process")
 {
     tls::context server = server_with({.names = {"a.test"}});
-    tls::context_spec spec = client_spec();
-    spec.sessions = std::make_shared<tls::session_cache>();
+    tls::context_spec const spec = caching_spec();
     tls::context client{spec};
     CHECK(!visit_host(server, client, "a.test", https).resumed);
     std::vector<std::byte> const saved = spec.sessions->save();
