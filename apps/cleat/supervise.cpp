@@ -120,6 +120,41 @@ clock::time_point next_look(crl_log const& crls)
                  : never;
 }
 
+// The service manager's watchdog, and the log of a manager that cannot be reached.
+class service_notifier
+{
+public:
+    explicit service_notifier(notify_socket const& notify) : notify_{notify} {}
+
+    // Only the first failure is logged.
+    void note(error_code failed, logger const& log)
+    {
+        if (failed && !std::exchange(has_failed_, true))
+            log.warning("not-notified").add("reason", failed);
+    }
+
+    // Gives a sign of life where it is time.
+    void look(worker_group const& workers)
+    {
+        clock::time_point const now = clock::now();
+        if (now < next_look())
+            return;
+        next_sign_of_life_ = now + *notify_.watchdog_interval();
+        if (workers.watch().are_alive(now, *notify_.watchdog_interval()))
+            note(notify_.alive(), workers.present().log);
+    }
+
+    [[nodiscard]] clock::time_point next_look() const
+    {
+        return notify_.watchdog_interval() ? next_sign_of_life_ : never;
+    }
+
+private:
+    notify_socket const& notify_;
+    bool has_failed_ = false;
+    clock::time_point next_sign_of_life_{};
+};
+
 // The state between signals and commands: the askers that wait for a reload, whether the workers
 // drain, until when, and whether they are ending.
 class supervisor
@@ -143,7 +178,7 @@ public:
         checks_.follow(log());
         watch_.follow(*workers_.present().configuration, {.done = true}, log());
         follow_logs_and_admin();
-        note(notify_.ready(service_status(workers_)));
+        notifier_.note(notify_.ready(service_status(workers_)), log());
         look_for_expiries();
         index_.follow(workers_.present());
     }
@@ -221,8 +256,7 @@ public:
             end_now("shutdown-timeout");
         workers_.watch().look(clock::now(), log());
         log().report_lost_lines(); // The workers may have no line to write for long.
-        if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
-            give_sign_of_life();
+        notifier_.look(workers_);
     }
 
 private:
@@ -235,14 +269,12 @@ private:
         clock::time_point next = next_expiry_look_;
         if (draining_ && !ending_)
             next = std::min(next, deadline_);
-        if (notify_.watchdog_interval())
-            next = std::min(next, next_sign_of_life_);
-        next = std::min(next, access_.next_look().value_or(never));
-        next = std::min({next, next_look(ends_.crls), workers_.watch().next_look()});
+        next = std::min(
+            {next, notifier_.next_look(), access_.next_look().value_or(never),
+             next_look(ends_.crls), workers_.watch().next_look()});
         std::optional<clock::time_point> const look = // The end of a reload wakes us.
             reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
-        next = std::min(next, look.value_or(never));
-        return milliseconds_until(next);
+        return milliseconds_until(std::min(next, look.value_or(never)));
     }
 
     void follow_logs_and_admin()
@@ -278,7 +310,7 @@ private:
     void stop_reloading()
     {
         admin_.begin_drain();
-        note(notify_.stopping());
+        notifier_.note(notify_.stopping(), log());
         reloads_.stop();
         watch_.stop();
     }
@@ -294,7 +326,7 @@ private:
     {
         asked_for_this_ = std::exchange(askers_, {});
         if (!is_stopping())
-            note(notify_.reloading());
+            notifier_.note(notify_.reloading(), log());
         return watch_.hand_over(std::exchange(by_operator_, false));
     }
 
@@ -313,7 +345,7 @@ private:
     void follow(reload_outcome const& outcome)
     {
         watch_.follow(*workers_.present().configuration, outcome, log());
-        note(notify_.ready(service_status(workers_)));
+        notifier_.note(notify_.ready(service_status(workers_)), log());
         if (outcome.done) {
             clock::time_point const last_look = next_expiry_look_ - expiry_interval;
             bool const has_looked_lately = clock::now() < last_look + look_again_after;
@@ -338,22 +370,9 @@ private:
             reloads_.request(watch_.begin_due(now));
     }
 
-    void give_sign_of_life()
-    {
-        next_sign_of_life_ = clock::now() + *notify_.watchdog_interval();
-        if (workers_.watch().are_alive(clock::now(), *notify_.watchdog_interval()))
-            note(notify_.alive());
-    }
-
-    void note(error_code failed)
-    {
-        if (failed && !std::exchange(notify_failed_, true))
-            log().warning("not-notified").add("reason", failed);
-    }
-
     worker_group& workers_;
     notify_socket const& notify_;
-    bool notify_failed_ = false; // Its first failure has been logged.
+    service_notifier notifier_{notify_};
     control_socket const& control_;
     start_facts const& start_;
     opener_watch opener_;
@@ -369,7 +388,6 @@ private:
     end_logs ends_;
     index_writer index_;
     clock::time_point next_expiry_look_{};
-    clock::time_point next_sign_of_life_{};
     clock::time_point deadline_{}; // While draining_.
     bool draining_ = false;
     bool ending_ = false;
