@@ -3,6 +3,7 @@
 #include "health/check_control.hpp"
 #include "index_writer.hpp"
 #include "low_priority.hpp"
+#include "memory/heap_trimmer.hpp"
 #include "name_watch.hpp"
 #include "privileged/opener_watch.hpp"
 #include "reload/reload_sequence.hpp"
@@ -255,6 +256,7 @@ public:
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
         workers_.watch().look(clock::now(), log());
+        heap_.look(clock::now(), workers_.memory_freed());
         log().report_lost_lines(); // The workers may have no line to write for long.
         notifier_.look(workers_);
     }
@@ -387,6 +389,7 @@ private:
     bool by_operator_ = false; // The next reload looks at every file.
     end_logs ends_;
     index_writer index_;
+    heap_trimmer heap_; // Made before this thread's priority is lowered.
     clock::time_point next_expiry_look_{};
     clock::time_point deadline_{}; // While draining_.
     bool draining_ = false;

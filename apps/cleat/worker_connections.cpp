@@ -5,7 +5,7 @@ namespace cleat::app {
 void worker_connections::on_close(close_reason why) noexcept
 {
     counts_.closed.add(why);
-    --open_;
+    wave_.on_fall(--open_);
     if (draining_ && open_ == 0)
         worker_.stop();
 }

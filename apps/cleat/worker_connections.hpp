@@ -6,6 +6,7 @@
 #include "failure_burst.hpp"
 #include "limits/half_open.hpp"
 #include "limits/worker_limits.hpp"
+#include "memory/wave.hpp"
 #include "overload/handshake_line.hpp"
 #include "worker_counts.hpp"
 
@@ -13,6 +14,7 @@
 #include <cleat/net/worker_sessions.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace cleat::app {
 
@@ -41,12 +43,18 @@ public:
     /// on_open, on_close keep count of the connections.
     void on_open() noexcept
     {
-        ++open_;
+        wave_.on_rise(++open_);
         counts_.traffic.add(traffic_count::opened);
     }
     void on_close(close_reason why) noexcept;
 
     [[nodiscard]] std::size_t open() const noexcept { return open_; }
+
+    /// waves_ended counts those of connections and of unfinished handshakes. Any thread.
+    [[nodiscard]] std::uint64_t waves_ended() const noexcept
+    {
+        return wave_.ended() + half_open_.waves().ended();
+    }
 
     /// counts are the worker's numbers. Any thread may read them.
     [[nodiscard]] worker_counts& counts() noexcept { return counts_; }
@@ -79,6 +87,7 @@ private:
     challenge_maker& challenges_;
     net::worker_sessions* sessions_;
     std::size_t open_ = 0;
+    wave wave_;
     bool draining_ = false;
     worker_counts counts_;
     failure_burst failures_{worker_};

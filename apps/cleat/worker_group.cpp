@@ -273,6 +273,14 @@ std::uint64_t worker_group::closed(close_reason why) const noexcept
     return sum;
 }
 
+std::uint64_t worker_group::memory_freed() const noexcept
+{
+    std::uint64_t sum = generations_freed_;
+    for (std::unique_ptr<worker_connections> const& each : connections_)
+        sum += each->waves_ended();
+    return sum;
+}
+
 std::vector<worker_source> worker_group::sources() const
 {
     std::vector<worker_source> found;
@@ -296,7 +304,7 @@ void worker_group::take_news() noexcept
         for (std::unique_ptr<generation> const& each : generations_)
             if (each->configuration.get() == &free->configuration())
                 --each->workers;
-    std::erase_if(
+    generations_freed_ += std::erase_if(
         generations_, [](std::unique_ptr<generation> const& each) { return each->workers == 0; });
 }
 

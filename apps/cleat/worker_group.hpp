@@ -111,6 +111,9 @@ public:
     /// closed is how many connections ended for this reason.
     [[nodiscard]] std::uint64_t closed(close_reason why) const noexcept;
 
+    /// memory_freed grows whenever much memory has become free: see trim_schedule.
+    [[nodiscard]] std::uint64_t memory_freed() const noexcept;
+
     /// sources is where the numbers of each worker come from. They live as long as the group.
     [[nodiscard]] std::vector<worker_source> sources() const;
 
@@ -133,6 +136,7 @@ private:
     void release(std::unique_ptr<worker_service> free) noexcept;
 
     std::vector<std::unique_ptr<generation>> generations_; // The present one is the last.
+    std::uint64_t generations_freed_ = 0;
     upstream_states upstreams_;
     std::vector<listening_place> places_;
     std::vector<std::vector<unique_fd>> first_sockets_;

@@ -14,6 +14,7 @@ import lock_cores
 import overload
 import reload
 import upstreams
+import wave_memory
 from cleat_perf.results import newest, whole
 from cleat_perf.table import microseconds, spread, table
 
@@ -151,6 +152,11 @@ def half_open_table(document: dict) -> str:
     return table(half_open.HEADS, half_open.rows(document["rounds"]))
 
 
+def wave_memory_table(document: dict) -> str:
+    """wave_memory_table is the memory that servers keep of connections that have gone."""
+    return table(wave_memory.HEADS, wave_memory.rows(document["rounds"]))
+
+
 def upstream_tables(document: dict) -> str:
     """upstream_tables are what a server in the middle costs, where TLS goes on behind it."""
     shown = [
@@ -186,6 +192,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "limits": limits_table,
     "overload": overload_table,
     "half-open": half_open_table,
+    "wave-memory": wave_memory_table,
     "upstreams": upstream_tables,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,

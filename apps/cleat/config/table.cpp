@@ -1943,7 +1943,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::boolean,
      .help = "Keep all of cleat's memory, private keys among it, out of swap. It needs a start as "
-             "root, or no limit on locked memory (ulimit -l).",
+             "root, or no limit on locked memory (ulimit -l). Memory of connections that have gone "
+             "stays with cleat then, for the next ones.",
      .note = "New in cleat.",
      .set_global = store<&config::lock_memory>,
      .show = shown<&config::lock_memory>},

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "memory/wave.hpp"
+
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/worker.hpp>
 
@@ -34,6 +36,9 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
+    /// waves are those of unfinished handshakes, which need more memory than a connection.
+    [[nodiscard]] wave const& waves() const noexcept { return wave_; }
+
 private:
     friend class half_open;
 
@@ -48,6 +53,7 @@ private:
     queue silent_; // No byte has come.
     queue heard_;  // The client has begun.
     std::size_t size_ = 0;
+    wave wave_;
 };
 
 /// half_open is one connection's place in the list, from its construction to its end. A part of the

@@ -1,0 +1,49 @@
+"""Memory that a wave of connections has taken goes back to the kernel when they have gone."""
+
+import socket
+from contextlib import ExitStack
+from typing import Callable
+
+import pytest
+from deadlines import SANITIZED, eventually
+from program import Cleat, file_limit
+from tls_client import TlsClient
+
+pytestmark = pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps memory of its own")
+
+MIB = 1 << 20
+KEPT = 2 * MIB  # More than an allocator needs for the connections of a test.
+PART = b"\x01\x00\x3f\x00\x03\x03" + bytes(15_000)  # Of a ClientHello of 16 KiB.
+BEGUN = b"\x16\x03\x01" + len(PART).to_bytes(2, "big") + PART
+
+
+def unfinished(port: int) -> socket.socket:
+    client = socket.create_connection(("127.0.0.1", port))
+    client.sendall(BEGUN)
+    return client
+
+
+def established(port: int) -> socket.socket:
+    client = TlsClient(port)
+    assert client.exchange(b"x" * 20_000) == b"x" * 20_000
+    return client.socket
+
+
+@pytest.mark.parametrize(
+    ("begin", "count", "least"), [(unfinished, 1_000, 15 * MIB), (established, 600, 2 * MIB)]
+)
+def test_it_comes_back(
+    cleat: Callable[..., Cleat], begin: Callable[[int], socket.socket], count: int, least: int
+) -> None:
+    with file_limit(2 * count + 200):
+        server = cleat("--workers", 1)
+        established(server.port).close()  # What is allocated once.
+        before = server.memory()
+        with ExitStack() as held:
+            for _ in range(count):
+                held.enter_context(begin(server.port))
+            eventually("the wave has its memory", lambda: server.memory() > before + least)
+            during = server.memory()
+        eventually("its memory has come back", lambda: server.memory() < before + KEPT)
+        assert during > before + least
+        established(server.port).close()
