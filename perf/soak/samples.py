@@ -62,5 +62,15 @@ class Samples:
         rows = [each for each in rows if each["cycle"] >= first_cycle]
         return [each["seconds"] for each in rows], [each[name] for each in rows]
 
+    def least(self, name: str, first_cycle: int) -> tuple[list[float], list[float]]:
+        """least are the times and the values of the smallest sample of each cycle."""
+        smallest: dict[int, dict] = {}
+        for each in self.rows:
+            if each["cycle"] >= first_cycle:
+                before = smallest.setdefault(each["cycle"], each)
+                smallest[each["cycle"]] = min(before, each, key=lambda row: row[name])
+        found = smallest.values()
+        return [each["seconds"] for each in found], [each[name] for each in found]
+
     def columns(self) -> dict[str, list]:
         return {key: [each[key] for each in self.rows] for key in self.rows[0]}

@@ -29,6 +29,9 @@ class Rows:
         rows = self.rows[first_cycle:]
         return [each["seconds"] for each in rows], [each[name] for each in rows]
 
+    def least(self, name: str, first_cycle: int) -> tuple[list[float], list[float]]:
+        return self.at_rest(name, first_cycle)
+
     def columns(self) -> dict[str, list]:
         return {key: [each[key] for each in self.rows] for key in self.rows[0]}
 
