@@ -47,7 +47,7 @@ terminator_worker::~terminator_worker()
 void terminator_worker::replace(worker_part next) noexcept
 {
     worker_service& service = *next.service.front();
-    service.begin(connections_);
+    service.begin(connections_, services_.front().get());
     for (std::size_t i = 0; i < next.upstreams.size(); ++i)
         service.follow(i, next.upstreams[i]);
     for (std::size_t i = 0; i < next.places.size(); ++i) {

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace cleat::app {
@@ -56,7 +58,7 @@ worker_service::worker_service(
              net::to_string(place.address)});
 }
 
-void worker_service::begin(worker_connections& connections)
+void worker_service::begin(worker_connections& connections, worker_service* before)
 {
     connections_ = &connections;
     worker_.set_handshake_time(
@@ -64,16 +66,28 @@ void worker_service::begin(worker_connections& connections)
     connections.failures().follow(log_, *configuration_.settings.log_burst);
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
-    for (std::size_t i = 0; i < configuration_.upstreams.size(); ++i)
-        upstreams_.emplace_back(
-            worker_, configuration_.upstreams[i], log_, &connections.counts(),
-            upstream_contexts_[i].get());
+    begin_upstreams(before);
     for (frontend_socket& each : frontends_) {
         each.counts = connections.counts().of_frontend(each.name);
         each.upstream = &upstreams_[each.plan.upstream];
     }
     begin_limits();
     begin_sessions();
+}
+
+void worker_service::begin_upstreams(worker_service* before)
+{
+    std::unordered_map<std::string_view, worker_upstream*> old;
+    if (before != nullptr)
+        for (worker_upstream& each : before->upstreams_)
+            old.emplace(each.plan().name, &each);
+    for (std::size_t i = 0; i < configuration_.upstreams.size(); ++i) {
+        upstream_plan const& plan = configuration_.upstreams[i];
+        worker_upstream& made = upstreams_.emplace_back(
+            worker_, plan, log_, &connections_->counts(), upstream_contexts_[i].get());
+        if (auto const found = old.find(plan.name); found != old.end())
+            made.go_on_from(*found->second);
+    }
 }
 
 // Sessions of the configuration before stay: each resumes only where a session_scope is as its own.

@@ -46,8 +46,9 @@ public:
     ~worker_service() = default;
 
     /// begin: call it once, on the worker's thread, before the first connection. Connections are
-    /// then counted here and in `connections`.
-    void begin(worker_connections& connections);
+    /// then counted here and in `connections`. `before` is the service of the configuration that
+    /// this one follows.
+    void begin(worker_connections& connections, worker_service* before = nullptr);
 
     /// retire: no connection begins any more. `released` is called once, in a later turn of the
     /// worker's loop than the one in which the last connection ends: this object can be destroyed
@@ -116,6 +117,7 @@ public:
 
 private:
     void look_for_release() noexcept;
+    void begin_upstreams(worker_service* before);
     void begin_limits();
     void begin_sessions() noexcept;
 

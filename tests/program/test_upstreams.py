@@ -163,6 +163,63 @@ def test_connections_wait_in_line_where_every_server_is_full(serve, origin, tmp_
     assert not server.log(event="connect-failed")
 
 
+def test_connections_from_before_a_reload_count_against_the_limit(serve, origin):
+    """A client that waits gets the place of one that came before the reload, and so does one that
+    came before it and waits still."""
+    one = origin(echo)
+    text = upstream(limited(one, 1)) + 'upstream = "app"\nadmin = "[127.0.0.1]:0"\n'
+    server = serve(text)
+    line = {"upstream": "app", "server": one.address}
+    waiting = (admin_of(server), "cleat_upstream_server_connections_waiting")
+    with TlsClient(server.port) as held:
+        assert held.exchange(b"x") == b"x"
+        first = TlsClient(server.port)
+        first.send(b"hello")
+        eventually_counts(*waiting, 1, **line)
+        reload_with(server, "", "log-burst = 7\n")
+        second = TlsClient(server.port)
+        second.send(b"hello")
+        eventually_counts(*waiting, 2, **line)
+        held.reset()
+        assert first.receive_exactly(5) == b"hello"
+        first.reset()
+        assert second.receive_exactly(5) == b"hello"
+        second.reset()
+
+
+def test_a_limit_that_a_reload_raises_lets_those_in_who_wait(serve, origin):
+    one = origin(echo)
+    text = upstream(limited(one, 1)) + 'upstream = "app"\nadmin = "[127.0.0.1]:0"\n'
+    server = serve(text)
+    line = {"upstream": "app", "server": one.address}
+    with TlsClient(server.port) as held, TlsClient(server.port) as client:
+        assert held.exchange(b"x") == b"x"
+        client.send(b"hello")
+        eventually_counts(
+            admin_of(server), "cleat_upstream_server_connections_waiting", 1, **line
+        )
+        reload_with(server, "max-connections = 1", "max-connections = 2")
+        assert client.receive_exactly(5) == b"hello"
+
+
+def test_the_fewest_connections_are_counted_over_a_reload(serve, origin):
+    names = {}
+    for name in "ab":
+        names[origin(lambda one, name=name: (one.send(name.encode()), echo(one))).address] = name
+    server = serve(upstream(*names, lines=["balance = least-connections"]) + 'upstream = "app"')
+    held = [TlsClient(server.port) for _ in range(6)]
+    seen = [each.receive(1) for each in held]
+    for each, name in zip(held, seen):
+        if name == b"a":
+            each.reset()
+    eventually("they have ended", lambda: len(server.log(event="connection-closed")) == 3)
+    reload_with(server, "", "log-burst = 7\n")
+    more = [TlsClient(server.port) for _ in range(3)]
+    assert [each.receive(1) for each in more] == [b"a"] * 3
+    for each in [*more, *(one for one, name in zip(held, seen) if name == b"b")]:
+        each.reset()
+
+
 def test_a_client_is_refused_that_has_waited_for_too_long(serve, origin):
     one = origin(echo)
     text = upstream(limited(one, 1)) + 'upstream = "app"\nbackend-connect-timeout = 1\n'

@@ -182,8 +182,8 @@ void balancer::keep_fewest_connections()
 {
     // Connections for each unit of weight, compared without a division.
     auto const is_less = [this](std::size_t one, std::size_t other) {
-        return servers_[one].connections * servers_[other].shares <
-               servers_[other].connections * servers_[one].shares;
+        return load(one).connections * servers_[other].shares <
+               load(other).connections * servers_[one].shares;
     };
     std::size_t const fewest = *std::ranges::min_element(candidates_, is_less);
     std::erase_if(candidates_, [&](std::size_t each) { return is_less(fewest, each); });

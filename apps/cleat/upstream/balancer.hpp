@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -44,6 +45,15 @@ public:
 
 private:
     std::uint64_t bits_ = 0;
+};
+
+/// server_load is what a worker counts of a server's connections. Configurations that follow each
+/// other share it: a connection goes on counting after a reload.
+struct server_load
+{
+    std::int64_t connections = 0;
+    std::int64_t waiting = 0; ///< In line for the server: see balancer::waits.
+    std::int64_t limit = 0;   ///< Of the newest configuration; 0: none.
 };
 
 /// client_key is the same for all connections of a client: a hash of the 4 or 16 bytes of its
@@ -97,21 +107,30 @@ public:
     /// limit gives a server a limit of connections, this worker's part; 0: it has none.
     void limit(std::size_t server, std::int64_t connections) noexcept
     {
-        servers_[server].limit = connections;
+        load(server).limit = connections;
         has_limits_ = has_limits_ || connections != 0;
+    }
+
+    /// share_load counts together with the balancer of the configuration before, in which the
+    /// server has another number. The limit is this one's.
+    void share_load(std::size_t server, balancer const& before, std::size_t number) noexcept
+    {
+        std::int64_t const own_limit = load(server).limit;
+        servers_[server].load = before.servers_[number].load;
+        load(server).limit = own_limit;
     }
 
     /// is_full: a connection to the server would have to wait in line, behind those that do.
     [[nodiscard]] bool is_full(std::size_t server) const noexcept
     {
-        balanced_server const& one = servers_[server];
+        server_load const& one = load(server);
         return one.limit != 0 && one.connections + one.waiting >= one.limit;
     }
 
     /// room is how many more connections the server may have.
     [[nodiscard]] std::size_t room(std::size_t server) const noexcept
     {
-        balanced_server const& one = servers_[server];
+        server_load const& one = load(server);
         std::int64_t const taken = one.connections + one.waiting;
         if (one.limit == 0)
             return std::numeric_limits<std::size_t>::max();
@@ -120,21 +139,21 @@ public:
 
     /// waits counts a connection in that line. admit is true if there is room for the first of
     /// them, which then counts as the server's; gave_up ends its wait otherwise.
-    void waits(std::size_t server) noexcept { ++servers_[server].waiting; }
+    void waits(std::size_t server) noexcept { ++load(server).waiting; }
     [[nodiscard]] bool admit(std::size_t server) noexcept
     {
-        balanced_server& one = servers_[server];
-        if (one.connections >= one.limit)
+        server_load& one = load(server);
+        if (one.limit != 0 && one.connections >= one.limit)
             return false;
         --one.waiting;
         ++one.connections;
         return true;
     }
-    void gave_up(std::size_t server) noexcept { --servers_[server].waiting; }
+    void gave_up(std::size_t server) noexcept { --load(server).waiting; }
 
     /// began counts a connection to a server; ended ends it.
-    void began(std::size_t server) noexcept { ++servers_[server].connections; }
-    void ended(std::size_t server) noexcept { --servers_[server].connections; }
+    void began(std::size_t server) noexcept { ++load(server).connections; }
+    void ended(std::size_t server) noexcept { --load(server).connections; }
 
     [[nodiscard]] server_state state(std::size_t server) const noexcept
     {
@@ -161,14 +180,16 @@ private:
         bool is_backup = false;
         server_state state = server_state::serving;
         std::uint64_t name = 0; // A hash of it.
-        std::int64_t connections = 0;
-        std::int64_t waiting = 0;
-        std::int64_t limit = 0;
+        std::shared_ptr<server_load> load = std::make_shared<server_load>();
         std::int64_t turn = 0; // Smooth weighted round robin: the highest is next.
         ejection health{};
     };
     using numbers = std::vector<std::size_t>;
 
+    [[nodiscard]] server_load& load(std::size_t server) const noexcept
+    {
+        return *servers_[server].load;
+    }
     [[nodiscard]] unsigned rank_of(balanced_server const& one, time_point now) const noexcept;
     void raise(time_point now) noexcept;
     void leave_out_full();

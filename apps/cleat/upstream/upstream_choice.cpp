@@ -51,8 +51,6 @@ void upstream_choice::leave_server() noexcept
         servers.of_server(server_).ended();
     servers.ended(server_);
     upstream_.line(server_).try_again();
-    if (upstream_.ready() != nullptr) // There may be room for one more.
-        upstream_.ready()->look();
 }
 
 void upstream_choice::enter_server() noexcept

@@ -73,7 +73,7 @@ public:
     void answered();
 
     /// line and queue are the present server's.
-    [[nodiscard]] connect_queue& line() noexcept { return upstream_.line(server_); }
+    [[nodiscard]] connect_queue& line() noexcept { return upstream_.line(server_).queue; }
     [[nodiscard]] connect_queue& queue() noexcept { return upstream_.queue(server_); }
 
     /// address is the present one: that which next returned last, or its rival.

@@ -1,9 +1,17 @@
 #include "preconnect/ready_connections.hpp"
 #include "upstream/worker_upstream.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace cleat::app {
+
+void server_line::try_again() noexcept
+{
+    queue.try_again();
+    if (ready != nullptr)
+        ready->look();
+}
 
 worker_upstream::worker_upstream(
     net::worker& worker, upstream_plan const& plan, logger const& log, worker_counts* counts,
@@ -11,11 +19,13 @@ worker_upstream::worker_upstream(
     : upstream_servers{worker, plan, log, counts, context}, ports_{worker}
 {
     for (std::size_t i = 0; i != plan.servers.size(); ++i) {
-        lines_.emplace_back(worker);
+        lines_.push_back(std::make_shared<server_line>(worker));
         queues_.emplace_back(worker);
     }
     if (plan.preconnect.connections != 0)
         ready_ = std::make_unique<ready_connections>(*this);
+    for (std::shared_ptr<server_line> const& each : lines_)
+        each->ready = ready_.get();
 }
 
 worker_upstream::~worker_upstream() = default;
@@ -29,8 +39,26 @@ void worker_upstream::follow(worker_table& table) noexcept
         ready_->look();
 }
 
+void worker_upstream::go_on_from(worker_upstream& before) noexcept
+{
+    std::vector<server_plan> const& old = before.plan().servers;
+    for (std::size_t i = 0; i != lines_.size(); ++i) {
+        auto const found = std::ranges::find(old, plan().servers[i].name, &server_plan::name);
+        if (found == old.end())
+            continue;
+        auto const number = static_cast<std::size_t>(found - old.begin());
+        servers().share_load(i, before.servers(), number);
+        lines_[i] = before.lines_[number];
+        lines_[i]->ready = ready_.get();
+        lines_[i]->try_again(); // The limit may be higher.
+    }
+}
+
 void worker_upstream::end_ready() noexcept
 {
+    for (std::shared_ptr<server_line> const& each : lines_)
+        if (each->ready == ready_.get())
+            each->ready = nullptr;
     if (ready_)
         ready_->end();
 }

@@ -11,10 +11,24 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace cleat::app {
 
 class ready_connections;
+
+/// server_line is where a worker's connections wait for a server that has as many as it may have.
+/// Configurations that follow each other share it, as they do server_load.
+struct server_line
+{
+    explicit server_line(net::worker& worker) : queue{worker} {}
+
+    /// try_again: there may be room for one more.
+    void try_again() noexcept;
+
+    connect_queue queue;
+    ready_connections* ready = nullptr; ///< Those of the newest configuration; or null.
+};
 
 /// worker_upstream is the servers of an upstream, and the connections that wait for one or are
 /// ready. It outlives the choices made from it.
@@ -32,8 +46,12 @@ public:
     /// keep the addresses that they try.
     void follow(worker_table& table) noexcept;
 
-    /// line is where connections wait for a server that has as many as it may have.
-    [[nodiscard]] connect_queue& line(std::size_t server) noexcept { return lines_[server]; }
+    /// go_on_from the same upstream in the configuration before: servers of the same name keep
+    /// their connections, and those that wait for one.
+    void go_on_from(worker_upstream& before) noexcept;
+
+    /// line is that of a server.
+    [[nodiscard]] server_line& line(std::size_t server) noexcept { return *lines_[server]; }
 
     /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
@@ -61,7 +79,7 @@ public:
     void server_answered(std::size_t server);
 
 private:
-    std::deque<connect_queue> lines_; // By server, as is:
+    std::vector<std::shared_ptr<server_line>> lines_; // By server, as is:
     std::deque<connect_queue> queues_;
     connect_queue ports_;
     std::optional<net::worker::clock::time_point> ports_logged_; // When ports were used up.
