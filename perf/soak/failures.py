@@ -23,6 +23,10 @@ IN_FLOOD: frozenset[Failure] = frozenset({
     ("handshake", "timeout"),
     ("answer", "timeout"),
 })
+# A request that was due just before the end of the time, while its connection waited for an answer.
+# One for each connection tells nothing: a server that is late shows in the p99.
+AT_THE_END: Failure = ("start", "connection busy")
+QUIET_CONNECTIONS = 4
 
 
 @dataclass
@@ -51,6 +55,8 @@ class Phase:
         for (stage, kind), count in sorted(self.failures.items()):
             if (stage, kind) in self.expected:
                 expected += count
+            elif (stage, kind) == AT_THE_END and count <= QUIET_CONNECTIONS:
+                continue
             else:
                 said.append(f"{self.name}: {count} in {stage}: {kind}")
         if self.expected_max is not None and expected > self.expected_max:

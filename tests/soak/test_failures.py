@@ -56,3 +56,11 @@ def test_a_session_that_does_not_resume_is_a_failure() -> None:
     phase = Phase("reloads")
     phase.add(result(offered=30, resumed=28))
     assert phase.unexpected() == ["reloads: 2 sessions did not resume"]
+
+
+def test_a_request_that_was_due_at_the_end_is_no_failure_and_many_are() -> None:
+    phase = Phase("calm")
+    phase.add(result(("start", "connection busy", 4)))
+    assert phase.unexpected() == []
+    phase.add(result(("start", "connection busy", 1)))
+    assert phase.unexpected() == ["calm: 5 in start: connection busy"]
