@@ -397,7 +397,9 @@ private:
             complain(
                 tokens_.next(), key.text,
                 fmt::format("this takes one value, and {} follows it", quoted(tokens_.next())),
-                "Put a value with blanks in double quotes.");
+                tokens_.after_next().what == token::kind::open
+                    ? fmt::format("A block needs an =: write {} = {{.", tokens_.next().text)
+                    : "Put a value with blanks in double quotes.");
             return tokens_.skip_to_next_setting();
         }
         apply(scope, {row, key.text, text, place_of(first), compat_}, problems_);

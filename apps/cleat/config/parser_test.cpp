@@ -233,6 +233,10 @@ constexpr sample mistakes[] = {
      "c:2:1: error: user: a value was expected, not \"daemon\". Write user = \"USER\"."},
     {"user = a b", "c:1:10: error: user: this takes one value, and \"b\" follows it. Put "
                    "a value with blanks in double quotes."},
+    {"frontend = { port = 443 route { sni = a } }",
+     "c:1:25: error: port: this takes one value, and \"route\" follows it. A block needs an =: "
+     "write "
+     "route = {."},
     {"= 5", "c:1:1: error: a key was expected, not \"=\". Write key = value."},
     {"\"workers\" = 5", "c:1:1: error: a key was expected, not \"workers\". Write key = value."},
     {"}", "c:1:1: error: a } closes nothing. Remove it, or look for the { that is missing."},
