@@ -20,6 +20,7 @@ constexpr std::size_t unix_path_bytes_max =
     sizeof(sockaddr_un{}.sun_path) - 1; // and its final zero
 
 constexpr std::string_view service_prefix = "srv:";
+constexpr std::string_view unix_mark = "unix:"; // As the log writes an address.
 
 struct pieces
 {
@@ -76,6 +77,11 @@ parsed<unix_path> parse_unix_path(std::string_view text)
             fmt::format("the socket's path has {} bytes", text.size()),
             fmt::format("The system allows {}: use a shorter path.", unix_path_bytes_max)};
     return unix_path{std::string{text}};
+}
+
+std::string_view without_mark(std::string_view text)
+{
+    return text.starts_with(unix_mark) ? text.substr(unix_mark.size()) : text;
 }
 
 // "srv:8080" is a host with that name.
@@ -157,8 +163,9 @@ parsed<listen_address> parse_listen_address(std::string_view text, dialect compa
 
 parsed<upstream_address> parse_upstream_address(std::string_view text, dialect compat)
 {
-    if (text.starts_with('/')) {
-        parsed<unix_path> path = parse_unix_path(text);
+    std::string_view const after_mark = without_mark(text);
+    if (after_mark.starts_with('/')) {
+        parsed<unix_path> path = parse_unix_path(after_mark);
         if (!path)
             return path.error();
         return upstream_address{*std::move(path)};
@@ -224,19 +231,17 @@ parsed<host_port> parse_dns_server(std::string_view text)
 
 parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
 {
-    constexpr std::string_view mark = "unix:"; // As the log writes an address.
     constexpr std::string_view cure =
         "Write [127.0.0.1]:PORT or [::1]:PORT, or the absolute path of a UNIX socket: "
         "/run/cleat/admin.sock or unix:/run/cleat/admin.sock.";
-    bool const has_mark = text.starts_with(mark);
-    std::string_view const place_or_path = has_mark ? text.substr(mark.size()) : text;
+    std::string_view const place_or_path = without_mark(text);
     if (place_or_path.starts_with('/')) {
         parsed<unix_path> path = parse_unix_path(place_or_path);
         if (!path)
             return path.error();
         return admin_address{*std::move(path)};
     }
-    if (has_mark || text.find('/') != text.npos)
+    if (place_or_path != text || text.find('/') != text.npos)
         return bad_value{
             fmt::format("\"{}\" is not an absolute path", place_or_path), std::string{cure}};
     if (text.find_first_of("[:,") == text.npos)

@@ -116,6 +116,8 @@ TEST_CASE("an upstream is one host or a UNIX socket")
     };
     CHECK(*upstream("[::1]:80") == upstream_address{host_port{"::1", 80}});
     CHECK(*upstream("/run/app.sock") == upstream_address{unix_path{"/run/app.sock"}});
+    CHECK(*upstream("unix:/run/app.sock") == upstream_address{unix_path{"/run/app.sock"}});
+    CHECK(*upstream("unix:80") == upstream_address{host_port{"unix", 80}});
     CHECK(
         *upstream("srv:_http._tcp.app.example") ==
         upstream_address{service_name{"_http._tcp.app.example"}});

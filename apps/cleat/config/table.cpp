@@ -571,7 +571,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "[HOST]:PORT|/PATH|srv:NAME",
      .default_text = "none: every server block needs one",
-     .help = "The address of the server, the path of its UNIX socket, or a name with SRV records.",
+     .help =
+         "The address of the server, the path of its UNIX socket (/PATH or unix:/PATH), or a name "
+         "with SRV records.",
      .set_server = store<&upstream_server::address>},
     {.name = "weight",
      .group = key_group::addresses,
