@@ -232,6 +232,22 @@ TEST_CASE("the parts of a PROXY header want the header")
     accepted(drop + "write-proxy-v2 = on proxy-from = \"::1\"");
 }
 
+TEST_CASE("servers that choose a protocol without the client are warned about")
+{
+    std::string const upstream =
+        "pem-file = a upstream = u upstream = { name = u server = [127.0.0.1]:443 tls = on ";
+    accepted(upstream + "tls-alpn = h2 }");
+    CHECK(
+        complaint(upstream + "tls-alpn = h2,http/1.1 }") ==
+        "c:1:94: warning: tls-alpn: the server chooses one of these protocols, whichever the "
+        "client "
+        "speaks. List the one that clients speak.");
+    accepted("alpn-protos = h2 " + upstream + "tls-alpn = client }");
+    CHECK(
+        complaint("alpn-protos = h2 " + upstream + "tls-alpn = h2,http/1.1 }")
+            .find("Write tls-alpn = client, or list") != std::string::npos);
+}
+
 TEST_CASE("the bounds of a TTL are in order")
 {
     CHECK(

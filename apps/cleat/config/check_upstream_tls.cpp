@@ -49,6 +49,7 @@ public:
                 tls_.alpn.location, "tls-alpn",
                 "no client agrees on a protocol: alpn-protos is not set",
                 "Set alpn-protos, or list the protocols here.");
+        warn_of_choice();
         if (!tls_.proxy_header.location.is_built_in() && !sends_header(config_))
             refuse(
                 tls_.proxy_header.location, "tls-proxy-header", "there is no header to send",
@@ -73,6 +74,19 @@ private:
         problems_.push_back(
             {problem::severity::error, where, std::string{key}, std::move(text), std::move(cure),
              true});
+    }
+
+    // A server may choose h2 for a client of HTTP/1.1.
+    void warn_of_choice()
+    {
+        if (tls_.alpn->fixed.size() < 2)
+            return;
+        problems_.push_back(
+            {problem::severity::warning, tls_.alpn.location, "tls-alpn",
+             "the server chooses one of these protocols, whichever the client speaks",
+             config_.alpn_protos->empty()
+                 ? "List the one that clients speak."
+                 : "Write tls-alpn = client, or list the one that clients speak."});
     }
 
     [[nodiscard]] bool is_backend() const { return upstream_.name->empty(); }

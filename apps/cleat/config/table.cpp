@@ -636,9 +636,10 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "LIST|client",
      .default_text = "none",
-     .help = "The protocols to offer to the servers by ALPN, the preferred first: h2,http/1.1. "
-             "With client it is the one that the client and cleat have agreed on, and a server "
-             "that does not take it is one that has failed; only http/1.1 needs no consent.",
+     .help = "The protocol to offer to the servers by ALPN, or several, the preferred first: the "
+             "server chooses then, and clients do not learn which. With client it is the one that "
+             "the client and cleat have agreed on, and a server that does not take it is one that "
+             "has failed; only http/1.1 needs no consent.",
      .set_global = store_backend_tls<&upstream_tls_config::alpn>,
      .set_upstream = store_tls<&upstream_tls_config::alpn>,
      .show = shown_backend_tls<&upstream_tls_config::alpn>},
