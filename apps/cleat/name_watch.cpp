@@ -74,7 +74,7 @@ void name_watch::follow(snapshot const& present, logger const& log)
             auto const count = static_cast<std::ptrdiff_t>(each.targets.size());
             names_.push_back({upstream.name, each, {first, first + count}});
             if (each.is_kept)
-                keep(names_.back(), before, log);
+                keep(names_.back(), before);
             watched.push_back(names_.back().plan.watched);
         }
     if (!resolver_ && names_.empty())
@@ -89,8 +89,9 @@ void name_watch::follow(snapshot const& present, logger const& log)
     order_ = resolver_->watch(dns_settings_of(present.settings), std::move(watched));
 }
 
-// The addresses of a name that the reload could not look up may have changed since its plan.
-void name_watch::keep(name_in_use& name, std::vector<name_in_use> const& before, logger const& log)
+// The addresses of a name that the reload could not look up may have changed since its plan. That
+// is in the log already.
+void name_watch::keep(name_in_use& name, std::vector<name_in_use> const& before)
 {
     dns_question const& question = name.plan.watched.question;
     auto const old = std::ranges::find_if(
@@ -98,7 +99,7 @@ void name_watch::keep(name_in_use& name, std::vector<name_in_use> const& before,
     if (old == before.end())
         return;
     name.is_failing = old->is_failing;
-    place(name, old->plan.watched.known, log);
+    static_cast<void>(place(name, old->plan.watched.known));
 }
 
 // A reload gives the states other upstreams before it ends, and follow is called at its end. The
@@ -113,7 +114,7 @@ void name_watch::look(snapshot const& present, logger const& log)
         name_in_use& name = names_[news->name];
         log_failure(name, news->failure, log);
         if (!news->targets.empty())
-            place(name, news->targets, log);
+            take(name, news->targets, log);
     }
 }
 
@@ -133,9 +134,9 @@ void name_watch::log_failure(name_in_use& name, std::string const& failure, logg
         log.warning("dns-lookup-recovered").add("name", asked).add("upstream", name.upstream);
 }
 
-void name_watch::place(name_in_use& name, std::vector<dns_target> const& targets, logger const& log)
+// True: the servers have changed.
+bool name_watch::place(name_in_use& name, std::vector<dns_target> const& targets)
 {
-    std::set<std::string> const before = address_texts(name.servers);
     name.plan.watched.known = targets;
     std::vector<dns_target const*> const placed = place_targets(name.plan.targets, targets);
     bool is_changed = false;
@@ -148,7 +149,13 @@ void name_watch::place(name_in_use& name, std::vector<dns_target> const& targets
         change(name, i);
         is_changed = true;
     }
-    if (!is_changed)
+    return is_changed;
+}
+
+void name_watch::take(name_in_use& name, std::vector<dns_target> const& targets, logger const& log)
+{
+    std::set<std::string> const before = address_texts(name.servers);
+    if (!place(name, targets))
         return;
     std::set<std::string> const after = address_texts(name.servers);
     log.info("dns-changed")

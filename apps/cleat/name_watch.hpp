@@ -55,9 +55,10 @@ private:
         bool is_failing = false;
     };
 
-    void keep(name_in_use& name, std::vector<name_in_use> const& before, logger const& log);
+    void keep(name_in_use& name, std::vector<name_in_use> const& before);
     void log_failure(name_in_use& name, std::string const& failure, logger const& log);
-    void place(name_in_use& name, std::vector<dns_target> const& targets, logger const& log);
+    [[nodiscard]] bool place(name_in_use& name, std::vector<dns_target> const& targets);
+    void take(name_in_use& name, std::vector<dns_target> const& targets, logger const& log);
     void change(name_in_use const& name, std::size_t number);
 
     upstream_states& states_;

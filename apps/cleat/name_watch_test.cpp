@@ -80,4 +80,20 @@ TEST_CASE_FIXTURE(scene, "news of the configuration before a reload come too lat
     CHECK(address() != "192.0.2.2:80");
 }
 
+TEST_CASE_FIXTURE(scene, "a name that a reload cannot look up keeps its addresses without a line")
+{
+    states.follow(first.upstreams);
+    names.follow(first, log);
+    wait_for_news();
+    names.look(first, log);
+    std::string const found = address();
+    snapshot again = configuration_of("192.0.2.1");
+    again.upstreams[0].names[0].is_kept = true;
+    states.follow(again.upstreams);
+    names.follow(again, log);
+    CHECK(address() == found);
+    std::string const lines = folder.read("log");
+    CHECK(lines.find("event=dns-changed") == lines.rfind("event=dns-changed"));
+}
+
 } // namespace cleat::app::name_watch_test
