@@ -142,3 +142,32 @@ def test_mistakes(certs, tmp_path):
         assert (ran.returncode, ran.stdout) == (1, "") and line in ran.stderr
     assert "cleat explain" in run("explain", "--help").stdout
     assert "what a client would get" in run("--help").stdout
+
+
+ROUTES = """
+client-verify = optional
+client-verify-ca = "{ca}"
+upstream = {{ name = "app" server = "[127.0.0.1]:80" }}
+upstream = {{ name = "beta" server = "[127.0.0.1]:81" }}
+upstream = {{ name = "gamma" server = "[127.0.0.1]:82" }}
+frontend = {{ host = "*" port = "8443"
+  route = {{ client-certificate = {{ cn = "alice" }} upstream = "beta" }}
+  route = {{ sni = "a.example" client-certificate = {{ cn = "bob" }} upstream = "gamma" }}
+  {last}
+}}
+upstream = "app"
+"""
+
+
+@pytest.mark.parametrize("last", ['route = { sni = "a.example" upstream = "app" }', ""])
+def test_routes_that_a_certificate_leads_to(sites, config, last):
+    good = sites[0]
+    file = config(ROUTES.format(ca=good.cert, last=last))
+    found = explain("--sni", "a.example", "--config", file, good.pem)
+    assert found["upstream"] == "app"
+    assert (found["route"] is None) == (not last)
+    assert [each["upstream"] for each in found["routes_by_certificate"]] == ["beta", "gamma"]
+    other = explain("--sni", "b.example", "--config", file, good.pem)
+    assert [each["upstream"] for each in other["routes_by_certificate"]] == ["beta"]
+    ran = run("explain", "--sni", "a.example", "--config", file, good.pem)
+    assert "or, by cert  client-certificate cn alice: beta (" in ran.stdout

@@ -225,6 +225,12 @@ void print_destination(
     if (one.has_routes)
         print_row("route", route_text(one));
     print_row("upstream", describe(configuration.upstreams[one.upstream]));
+    for (planned_route const& each : one.by_certificate)
+        print_row(
+            "or, by cert",
+            fmt::format(
+                "{}: {} ({})", each.text, configuration.upstreams[each.upstream].name,
+                to_string(each.location)));
     print_row("it learns", announcement_text(one.announcement.way, request.address));
 }
 
@@ -289,6 +295,16 @@ void print_explanation(
     print_destination(one, request, configuration);
 }
 
+std::string routes_json(std::vector<planned_route> const& routes, snapshot const& configuration)
+{
+    std::vector<std::string> found;
+    for (planned_route const& each : routes)
+        found.push_back(fmt::format(
+            "{{\"route\": {}, \"upstream\": {}}}", json_string(to_string(each.location)),
+            json_string(configuration.upstreams[each.upstream].name)));
+    return fmt::format("{}", fmt::join(found, ", "));
+}
+
 } // namespace
 
 void print_explanations(
@@ -324,6 +340,7 @@ void print_explanations_json(
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
             "      \"client_verify\": \"{}\",\n      \"client_rules\": {},\n      \"tickets\": "
             "{},\n      \"settings\": {},\n      \"route\": {},\n"
+            "      \"routes_by_certificate\": [{}],\n"
             "      \"passthrough\": {},\n      \"challenge\": {},\n"
             "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\",\n"
@@ -339,6 +356,7 @@ void print_explanations_json(
             json_bool(each.has_tickets),
             each.settings ? json_string(to_string(each.settings->location)) : "null",
             each.route ? json_string(to_string(each.route->location)) : "null",
+            routes_json(each.by_certificate, configuration),
             json_bool(each.route && each.route->is_passthrough),
             each.challenge.empty() ? "null" : json_string(each.challenge),
             json_string(upstream.name), json_strings(addresses_of(upstream)),

@@ -51,19 +51,23 @@ planned_route const* settings_route(route_plan const& routes, route_question que
     return chosen ? &routes.routes[*chosen] : nullptr;
 }
 
-// Before the handshake: its outcome is not known then.
+// `without_certificate` is the route that takes the client without one; null: none does.
 void explain_route(
-    frontend_explanation& made, route_plan const& routes, route_question const& question)
+    frontend_explanation& made, route_plan const& routes, route_question const& question,
+    planned_route const* without_certificate)
 {
     made.has_routes = true;
-    std::optional<route_table::number> const chosen = routes.table.choose(question);
-    if (!chosen)
-        return;
-    made.route = routes.routes[*chosen];
-    if (made.route->is_passthrough)
+    std::optional<route_table::number> const by_hello = routes.table.choose(question);
+    bool const is_passthrough = by_hello && routes.routes[*by_hello].is_passthrough;
+    if (is_passthrough) {
         made.refusal = explained_refusal::none;
-    else if (made.refusal != explained_refusal::none)
-        made.route.reset();
+        made.route = routes.routes[*by_hello];
+    } else if (made.refusal == explained_refusal::none) {
+        if (without_certificate != nullptr)
+            made.route = *without_certificate;
+        for (route_table::number const each : routes.table.routes_by_certificate(question))
+            made.by_certificate.push_back(routes.routes[each]);
+    }
     if (made.route)
         made.upstream = made.route->upstream;
 }
@@ -179,7 +183,7 @@ frontend_explanation explain_frontend(
     if (made.refusal == explained_refusal::none && has_alpn && !made.protocol)
         made.refusal = explained_refusal::no_application_protocol;
     if (plan.routes)
-        explain_route(made, *plan.routes, question);
+        explain_route(made, *plan.routes, question, settings);
     explain_verification(made, speaks);
     bool const is_passthrough = made.route && made.route->is_passthrough;
     made.announcement = configuration.announcements[made.route ? made.route->announcement : 0];

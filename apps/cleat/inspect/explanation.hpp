@@ -36,8 +36,10 @@ enum class explained_refusal
 struct frontend_explanation
 {
     std::string frontend;
-    std::size_t upstream = 0;           ///< Its number in the snapshot.
-    std::optional<planned_route> route; ///< The one that takes the client; empty: none does.
+    std::size_t upstream = 0; ///< Its number in the snapshot.
+    /// The one that takes the client, if it shows no certificate; empty: none does.
+    std::optional<planned_route> route;
+    std::vector<planned_route> by_certificate{}; ///< Those that its certificate may lead to.
     bool has_routes = false;
     bool takes_plaintext = false; ///< There is nothing of TLS then.
     /// The route whose settings of TLS and limit hold for the client; empty: the frontend's do.

@@ -115,6 +115,18 @@ bool route_table::takes(number route, route_question const& question) const noex
                                  : has_protocol(wanted.protocols, question.agreed);
 }
 
+// The groups of routes that a name may have.
+template <class Use>
+void route_table::each_group(std::string_view server_name, Use use) const
+{
+    use(std::span<number const>{any_name_});
+    if (server_name.empty())
+        return use(std::span<number const>{without_name_});
+    lower_name const name{server_name};
+    use(find(exact_, name.text()));
+    use(find(wildcard_, name.parent()));
+}
+
 void route_table::choose_among(
     std::span<number const> group, route_question const& question,
     std::optional<number>& chosen) const noexcept
@@ -133,15 +145,28 @@ std::optional<route_table::number> route_table::choose(
     route_question const& question) const noexcept
 {
     std::optional<number> chosen;
-    choose_among(any_name_, question, chosen);
-    if (question.server_name.empty()) {
-        choose_among(without_name_, question, chosen);
-        return chosen;
-    }
-    lower_name const name{question.server_name};
-    choose_among(find(exact_, name.text()), question, chosen);
-    choose_among(find(wildcard_, name.parent()), question, chosen);
+    each_group(question.server_name, [&](std::span<number const> group) {
+        choose_among(group, question, chosen);
+    });
     return chosen;
+}
+
+std::vector<route_table::number> route_table::routes_by_certificate(route_question question) const
+{
+    question.certificate = nullptr;
+    question.is_established = true;
+    std::optional<number> const without = choose(question);
+    question.is_established = false; // Any certificate may come.
+    std::vector<number> found;
+    each_group(question.server_name, [&](std::span<number const> group) {
+        for (number const each : group) {
+            bool const is_before = !without || each < *without;
+            if (is_before && !routes_[each].certificates.empty() && takes(each, question))
+                found.push_back(each);
+        }
+    });
+    std::ranges::sort(found);
+    return found;
 }
 
 // Whether `one` takes every client that `other` would take, if its names allow it. A protocol that

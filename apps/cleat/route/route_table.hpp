@@ -80,6 +80,10 @@ public:
     /// choose is the route that takes the client, or nothing.
     [[nodiscard]] std::optional<number> choose(route_question const& question) const noexcept;
 
+    /// routes_by_certificate are those that take an established client of this question instead, if
+    /// its certificate meets their rules: all before the one that takes it without a certificate.
+    [[nodiscard]] std::vector<number> routes_by_certificate(route_question question) const;
+
     /// find_cover is the first route before this one that takes every client that this one would
     /// take with the name, which is one of its names; null where it has none. Nothing: there is no
     /// such route.
@@ -122,6 +126,8 @@ private:
         numbers_by_name const& all, std::string_view name) noexcept;
     [[nodiscard]] bool takes(number route, route_question const& question) const noexcept;
     [[nodiscard]] bool covers(number one, number other) const;
+    template <class Use>
+    void each_group(std::string_view server_name, Use use) const;
     void choose_among(
         std::span<number const> group, route_question const& question,
         std::optional<number>& chosen) const noexcept;
