@@ -13,6 +13,8 @@
 #include <cleat/net/worker.hpp>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -154,7 +156,17 @@ void worker::end_tasks() noexcept
             run_some(queue, clock::duration::max());
 }
 
+// Asio keeps freed memory of operations and coroutines for the next ones only on a thread that runs
+// an io_context. Outside of one each of them would be an allocation. io_ does not serve: its poll
+// ends when it has no work.
 void worker::run()
+{
+    boost::asio::io_context recycles{1};
+    boost::asio::post(recycles, [this] { run_passes(); });
+    recycles.run();
+}
+
+void worker::run_passes()
 {
     thread_ = std::this_thread::get_id();
     static_cast<void>(scratch::of_this_thread()); // Made now, because later there may be no memory.

@@ -133,6 +133,7 @@ private:
     {
         return ready_[static_cast<std::size_t>(level)];
     }
+    void run_passes();
     [[nodiscard]] bool any_ready() const noexcept;
     void take_from_others() noexcept;
     void run_some(task_queue& queue, clock::duration time) noexcept;

@@ -10,11 +10,13 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/recycling_allocator.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -399,6 +401,25 @@ TEST_CASE(
     later.async_wait([&](error_code) { asio::post(w.get_executor(), [&w] { w.stop(); }); });
     w.run();
     CHECK(owned.use_count() == 1);
+}
+
+TEST_CASE("memory that an operation has freed is kept for the next one, and is not the heap's")
+{
+    worker w;
+    asio::post(w.get_executor(), [&w] {
+        asio::recycling_allocator<std::array<char, 200>> memory;
+        auto* const first = memory.allocate(1);
+        memory.deallocate(first, 1);
+        // The heap would reuse the block for one of these.
+        std::vector<std::unique_ptr<char[]>> others;
+        for (std::size_t size = 190; size < 230; ++size)
+            others.push_back(std::make_unique<char[]>(size));
+        auto* const second = memory.allocate(1);
+        CHECK(second == first);
+        memory.deallocate(second, 1);
+        w.stop();
+    });
+    w.run();
 }
 
 TEST_CASE(
