@@ -183,13 +183,14 @@ private:
         wait_for(self, wait::writable, stage::sending_alert);
     }
 
-    // A handler must not run inside the initiating function.
+    // A handler must not run inside the initiating function. It is posted to its own executor: a
+    // post to the stream's executor would then dispatch it to its own, and be two functions.
     template <class Self>
     void finish(Self& self, error_code ec)
     {
         result_ = ec;
         if (std::exchange(stage_, stage::finished) == stage::starting)
-            return boost::asio::post(next_->get_executor(), std::move(self));
+            return boost::asio::post(std::move(self));
         action_.complete(self, ec);
     }
 

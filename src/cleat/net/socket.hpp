@@ -240,7 +240,7 @@ struct transfer_op
         result = ec;
         current = stage::done;
         if (first) // A handler must not run inside the initiating function.
-            return boost::asio::post(stream_socket.get_executor(), std::move(self));
+            return boost::asio::post(std::move(self)); // As engine_op::finish does.
         self.complete(result, bytes);
     }
 

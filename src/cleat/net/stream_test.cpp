@@ -3,6 +3,7 @@
 #include <cleat/net/worlds_for_tests.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -47,6 +48,27 @@ asio::awaitable<void> shut_down(auto& s)
 }
 
 } // namespace
+
+TEST_CASE("an operation that completes at once is one function, on its handler's executor")
+{
+    socket_world world;
+    both_ends<socket_world> ends{world};
+    spawn(world, handshake(ends.server, stream_base::server));
+    spawn(world, handshake(ends.client, stream_base::client));
+    world.run();
+    asio::io_context other{1};
+    std::size_t written = 0;
+    ends.client.async_write_some(
+        asio::buffer("message", 7),
+        asio::bind_executor(other.get_executor(), [&](error_code ec, std::size_t n) {
+            CHECK(!ec);
+            written = n;
+        }));
+    CHECK(written == 0);
+    CHECK(other.poll() == 1);
+    CHECK(written == 7);
+    CHECK(world.io.poll() == 0);
+}
 
 TEST_CASE_TEMPLATE(
     "an echo from handshake to close", World, socket_world, split_world, worker_world)
