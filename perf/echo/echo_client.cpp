@@ -321,7 +321,7 @@ void client::receive(connection& c)
         while (c.now != stage::handshake && c.now != stage::close &&
                (read = SSL_read(c.tls, plain_.data(), static_cast<int>(plain_.size()))) > 0)
             take(c, {plain_.data(), static_cast<std::size_t>(read)});
-        bio_.receive({}); // What came behind the server's close_notify.
+        bio_.receive({}); // Bytes behind the server's close_notify are for nobody.
         // A short count says that the socket is drained. The server's FIN may be behind it.
         if (size < cipher_.size() && c.now != stage::close)
             return;

@@ -13,6 +13,7 @@ import limits
 import lock_cores
 import overload
 import reload
+import stream_cost
 import upstreams
 import wave_memory
 from cleat_perf.results import newest, whole
@@ -181,6 +182,12 @@ def compile_time_table(document: dict) -> str:
     return table(compile_time.HEADS, compile_time.rows(document["rounds"]))
 
 
+def stream_cost_table(document: dict) -> str:
+    """stream_cost_table is what operations of a stream cost a server."""
+    names = dict.fromkeys(each["server"] for each in document["rounds"])
+    return table(stream_cost.heads(names), stream_cost.rows(document["rounds"]))
+
+
 # By the end of a result's name.
 TABLES: dict[str, Callable[[dict], str]] = {
     "shared-locks": shared_locks,
@@ -197,6 +204,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,
     "compile-time": compile_time_table,
+    "stream-cost": stream_cost_table,
 }
 
 
