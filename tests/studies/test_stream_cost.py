@@ -1,5 +1,5 @@
-"""perf/stream_cost.py: every server echoes to its client, which finds a wrong answer, and a ratio is
-of one round."""
+"""perf/stream_cost.py: every server echoes to its client, which finds a wrong answer, and a ratio
+is of one round."""
 
 import os
 import socket
