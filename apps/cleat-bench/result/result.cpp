@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -17,7 +18,9 @@ using namespace std::chrono_literals;
 // A worker that is busy for a larger share of its time has queues of its own.
 constexpr double busy_max = 0.90;
 // If one transaction of a hundred starts so late that it is a larger part of the response that one
-// of a hundred reaches, the figures are the generator's as much as the server's.
+// of a hundred reaches, the figures are the generator's as much as the server's. Where so many
+// failed that this response is not known, the highest of these percentiles that is known counts.
+constexpr std::array slip_levels{99.0, 90.0, 50.0};
 constexpr double slip_share_max = 0.20;
 // The clock and the kernel's timers are not better.
 constexpr std::uint64_t slip_min = 100'000;
@@ -58,6 +61,29 @@ double largest_share(
             largest = std::max(largest, in_seconds(parts[i]) / in_seconds(whole));
     }
     return largest;
+}
+
+// How late transactions began, where that is too large a part of a response that the result tells;
+// otherwise empty. Failures that only wait for the server make no percentile of the generator's.
+std::string late_starts(result const& result)
+{
+    if (!result.rate_asked)
+        return {};
+    for (double const level : slip_levels) {
+        std::optional<std::uint64_t> const slow = result.counts.response_percentile(level);
+        if (!slow)
+            continue;
+        std::uint64_t const slip = result.counts.slip.percentile(level);
+        if (slip <= slip_min ||
+            static_cast<double>(slip) <= slip_share_max * static_cast<double>(*slow))
+            return {};
+        return fmt::format(
+            "{:g} % of the transactions began {} late or more, and {:g} % of the responses took {} "
+            "or more with it",
+            100 - level, in_words(static_cast<double>(slip)), 100 - level,
+            in_words(static_cast<double>(*slow)));
+    }
+    return {};
 }
 
 } // namespace
@@ -123,18 +149,12 @@ verdict judge(result const& result)
         add(fmt::format(
                 "a worker of the generator was busy {:.0f} % of the time", result.busiest() * 100),
             "give it more cores (--workers), or run it on more machines and merge the results");
-    std::uint64_t const slip = result.counts.slip.percentile(99);
-    std::uint64_t const slow = result.counts.response.percentile(99);
-    if (result.rate_asked && slip > slip_min &&
-        static_cast<double>(slip) > slip_share_max * static_cast<double>(slow))
-        add(fmt::format(
-                "1 % of the transactions began {} late or more, and 1 % of the responses took {} "
-                "or more with it",
-                in_words(static_cast<double>(slip)), in_words(static_cast<double>(slow))),
+    if (std::string late = late_starts(result); !late.empty())
+        add(std::move(late),
             "ask for less, give the generator cores of its own, or run it on more machines");
     std::uint64_t const lag = result.counts.lag.percentile(90);
-    bool const lag_shows =
-        lag > lag_max && lag_response_ratio * lag > result.counts.response.percentile(50);
+    std::optional<std::uint64_t> const median = result.counts.response_percentile(50);
+    bool const lag_shows = median && lag > lag_max && lag_response_ratio * lag > *median;
     if (result.waited() > waited_max)
         add(fmt::format(
                 "a worker of the generator had to wait for a core {:.0f} % of the time",

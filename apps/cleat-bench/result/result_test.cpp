@@ -375,6 +375,19 @@ TEST_CASE("a late start is a limit by its part of the response")
     CHECK(!judge(r).client_limited());
 }
 
+TEST_CASE("a server that fails more than it answers is no limit of the generator")
+{
+    result r = example(1);               // Responses of a millisecond, and one in ten failed.
+    r.counts.slip.record(3'000'000, 10); // More than 1 % began late, and fewer than 10 %.
+    r.counts.lag.record(26'000'000, 30);
+    CHECK(judge(r).limits.size() == 1);   // The lag: p99 is not known, and p90 has no late start.
+    r.counts.slip.record(3'000'000, 300); // Half of them.
+    CHECK(judge(r).limits.size() == 2);
+    r.counts.attempts += 400;
+    r.counts.failures[{stage::handshake, "timeout"}] = 400; // No percentile is known.
+    CHECK(judge(r).limits.empty());
+}
+
 TEST_CASE("every count of a histogram's text is read back")
 {
     histogram before{latency_max, 3};
