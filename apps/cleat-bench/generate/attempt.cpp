@@ -111,7 +111,7 @@ void attempt::due_transaction(moment intended, moment free_since)
 void attempt::failed_to_send()
 {
     stage_ = stage::start;
-    failed("connection busy");
+    failed(std::string{connection_busy});
 }
 
 void attempt::request_begun(std::size_t bytes, bool early)

@@ -35,6 +35,9 @@ inline constexpr std::size_t stages = 5;
 
 /// unfinished is the kind of a transaction that was under way, or due, when a run was cut off.
 inline constexpr std::string_view unfinished = "unfinished";
+/// connection_busy is the kind of a request that was not sent in the time of the load, since its
+/// kept connection still waited for an answer.
+inline constexpr std::string_view connection_busy = "connection busy";
 
 /// failure is one way to fail. Kinds are words of the field: "refused", "timeout", "reset",
 /// "alert handshake_failure", "certificate expired", "short answer", "wrong body", "wrong status

@@ -345,12 +345,22 @@ std::string overload_of(result const& result)
     if (result.kept_up())
         return {};
     tally const& counts = result.counts;
+    auto const busy = counts.failures.find({stage::start, std::string{connection_busy}});
+    std::uint64_t const unsent = busy == counts.failures.end() ? 0 : busy->second;
+    std::string const ends = fmt::format(
+        "took {} more ({:.1f}/s)", in_words(static_cast<double>(result.drain.count())),
+        result.drain_rate());
+    std::string const left =
+        unsent == 0 ? ", and " + ends
+                    : fmt::format(
+                          ": {} of these were not sent at all, as their connection was "
+                          "busy, and the others {}",
+                          unsent, ends);
     return fmt::format(
         "it did not keep up: {:.1f}/s were done of {:.1f}/s asked for, and a queue grew; {} of {} "
-        "transactions were still waiting when the load ended, and took {} more ({:.1f}/s); their "
-        "times measure how long the load lasted: ask for less",
-        result.rate(), *result.rate_asked, counts.drained, counts.attempts,
-        in_words(static_cast<double>(result.drain.count())), result.drain_rate());
+        "transactions were still waiting when the load ended{}; their times measure how long the "
+        "load lasted: ask for less",
+        result.rate(), *result.rate_asked, counts.drained, counts.attempts, left);
 }
 
 std::vector<std::string> remarks_on(result const& result)

@@ -315,6 +315,12 @@ TEST_CASE("a queue that grows is an overload, and the rate is what was done in t
     CHECK(slow.drain_rate() == doctest::Approx(22.5));
     REQUIRE(remarks_on(slow).size() == 1);
     CHECK(remarks_on(slow).front() == overload_of(slow));
+    CHECK(overload_of(slow).find("ended, and took 4.00 s more (22.5/s); ") != std::string::npos);
+    slow.counts.failures[{stage::start, std::string{connection_busy}}] = 10;
+    CHECK(
+        overload_of(slow).find("ended: 10 of these were not sent at all, as their connection was "
+                               "busy, and the others took 4.00 s more") != std::string::npos);
+    slow.counts.failures.erase({stage::start, std::string{connection_busy}});
     CHECK(to_text(slow).starts_with("OVERLOADED: it did not keep up: 45.0/s were done of 100.5/s"));
     std::string const text = to_json(slow);
     CHECK(text.find("\"kept_up\":false") != std::string::npos);
