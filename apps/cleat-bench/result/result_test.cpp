@@ -371,6 +371,17 @@ TEST_CASE("a resumption that was asked for and did not come is reported")
     CHECK(remarks_on(r).front().find("66.7 %") != std::string::npos);
 }
 
+TEST_CASE("the text says how many transactions the times of a stage are without")
+{
+    result r = example(1);
+    r.counts.tls.record(1'000'000, 180);
+    CHECK(to_text(r).find("came so far") == std::string::npos);
+    r.counts.attempts += 400;
+    r.counts.failures[{stage::connect, "refused"}] = 100;
+    r.counts.failures[{stage::handshake, "timeout"}] = 300;
+    CHECK(to_text(r).find("came so far: 400 failed before") != std::string::npos);
+}
+
 TEST_CASE("a late start is a limit by its part of the response")
 {
     result r = example(1); // Responses of a millisecond.

@@ -148,6 +148,16 @@ void add_latencies(std::string& text, result const& result)
             "last,\n  so a percentile above {:.4g} % is not known. Its mean is of the {} that were "
             "ok.\n",
             counts.attempts, failed, floor_share(counts.ok, counts.attempts), counts.ok);
+    std::uint64_t early = 0;
+    for (auto const& [failure, count] : counts.failures)
+        if (failure.stage <= stage::handshake)
+            early += count;
+    if (early != 0)
+        fmt::format_to(
+            out,
+            "  TCP, TLS and first byte are of the transactions that came so far: {} failed before "
+            "or in\n  their handshake, and are in no percentile of these.\n",
+            early);
 }
 
 } // namespace
