@@ -104,6 +104,11 @@ TEST_CASE("a run beside an earlier one fails where it is worse by more than chan
     CHECK(worse(run_of(0), run_of(0, 2)) == "p50 p99 ");
     CHECK(worse(run_of(0, 2), run_of(0)).empty());
     CHECK(worse(run_of(0), run_of(100)) == "rate p99 failed ");
+    // Of a thousand attempts, beside none before: five are more than chance makes, and three are
+    // not.
+    CHECK(worse(run_of(0), run_of(5)).ends_with("failed "));
+    CHECK(worse(run_of(0), run_of(3)).empty());
+    CHECK(worse(run_of(40), run_of(41)).empty());
     result noisy = run_of(0); // A second of ten was lost, in a run whose seconds differ much.
     noisy.counts.ok = 930;
     for (std::size_t i = 0; i != 10; ++i)

@@ -118,14 +118,31 @@ double failed_part(tally const& counts)
                : static_cast<double>(counts.failed()) / static_cast<double>(counts.attempts);
 }
 
-// In points, not as a ratio: a failure more than none is no change in percent.
+// chance_of_parts is how far two parts of so many attempts differ by chance, if both servers fail
+// alike.
+double chance_of_parts(tally const& before, tally const& after)
+{
+    auto const n = static_cast<double>(before.attempts);
+    auto const m = static_cast<double>(after.attempts);
+    if (n == 0 || m == 0)
+        return 1;
+    double const both = static_cast<double>(before.failed() + after.failed()) / (n + m);
+    return deviations * std::sqrt(both * (1 - both) * (1 / n + 1 / m));
+}
+
+// A tolerance in points would let a server that never failed fail that often.
 judgement judge_failed(tally const& before, tally const& after, double tolerance)
 {
     double const was = failed_part(before);
     double const is = failed_part(after);
+    bool const is_more = is > was * (1 + tolerance);
+    bool const by_chance = is - was <= chance_of_parts(before, after);
     return {
-        fmt::format("failed worse by {:g} points", tolerance * 100),
-        fmt::format("{:.3g} %, before {:.3g} %", is * 100, was * 100), is > was + tolerance};
+        fmt::format("failed worse by {:g} %", tolerance * 100),
+        fmt::format(
+            "{:.3g} %, before {:.3g} %{}", is * 100, was * 100,
+            is_more && by_chance ? ", which chance makes too" : ""),
+        is_more && !by_chance};
 }
 
 std::optional<range> server_cpu(result const& of_run)
