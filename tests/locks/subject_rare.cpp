@@ -153,18 +153,26 @@ void pass_while_tried(std::uint64_t ns)
 pthread_mutex_t upper = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t lower = PTHREAD_MUTEX_INITIALIZER;
 
+// A wrapper that is not inlined, as those of the C++ library without optimization.
+[[gnu::noinline]] int mtx_take(pthread_mutex_t* mutex)
+{
+    int const failed = ::pthread_mutex_lock(mutex);
+    asm volatile("" ::: "memory"); // The call above is no tail call.
+    return failed;
+}
+
 [[gnu::noinline]] void upper_then_lower()
 {
-    ::pthread_mutex_lock(&upper);
-    ::pthread_mutex_lock(&lower);
+    mtx_take(&upper);
+    mtx_take(&lower);
     ::pthread_mutex_unlock(&lower);
     ::pthread_mutex_unlock(&upper);
 }
 
 [[gnu::noinline]] void lower_then_upper(bool waits)
 {
-    ::pthread_mutex_lock(&lower);
-    if ((waits ? ::pthread_mutex_lock(&upper) : ::pthread_mutex_trylock(&upper)) == 0)
+    mtx_take(&lower);
+    if ((waits ? mtx_take(&upper) : ::pthread_mutex_trylock(&upper)) == 0)
         ::pthread_mutex_unlock(&upper);
     ::pthread_mutex_unlock(&lower);
 }

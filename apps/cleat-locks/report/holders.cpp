@@ -1,3 +1,4 @@
+#include "report/function_kinds.hpp"
 #include "report/holders.hpp"
 
 #include <algorithm>
@@ -79,9 +80,13 @@ private:
             if (best == nullptr || best->counts.count < each.counts.count)
                 best = &each;
         }
-        if (best != nullptr)
-            made.stack =
-                acquisition_stack(*best, locks_[counted_in_[site->lock]].kind, names_).functions;
+        if (best == nullptr)
+            return made;
+        made.stack =
+            acquisition_stack(*best, locks_[counted_in_[site->lock]].kind, names_).functions;
+        // Without optimization the call is in a wrapper, which is no function of the stack.
+        if (is_wrapper(made.function) && made.stack.size() > 1)
+            made.function = names_.name(made.stack[1]);
         return made;
     }
 
