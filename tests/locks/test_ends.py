@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import platform
 import re
 import shutil
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -19,7 +21,18 @@ def test_an_abort_leaves_what_was_recorded_so_far(record):
     assert run.ran.returncode == 128 + signal.SIGABRT
     assert run.lock("held_mutex")["acquisitions"] == 5000
     assert not run.report()["processes"][0]["ended"]
-    assert "did not end by itself" in run.text()
+    assert "did not end by itself: signal 6 (Aborted)" in run.text()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of its system call")
+def test_a_program_that_ends_without_libc(tmp_path):
+    """Go programs call the kernel. Their end is no signal's."""
+    words = "import ctypes; ctypes.CDLL(None).syscall(231, 3)"
+    run = Recording(tmp_path, [sys.executable, "-c", words], [])
+    assert run.ran.returncode == 3
+    assert "ended with exit code 3, without libc's exit" in run.text()
+    (process,) = run.report()["processes"]
+    assert not process["ended"] and not process["lived_at_least"]
 
 
 def test_a_kill_that_cannot_be_caught(record):

@@ -227,7 +227,8 @@ public:
             {command.empty() ? process.program : command, process.pid, process.ended,
              process.ended_ns - process.began_ns, process.thread_count, lost, nested,
              process.blocks, process.blocks_cut, process.runs, !process.end_known, acquisitions,
-             process.window, process.maps.empty() && !process.threads.empty()});
+             process.window, process.maps.empty() && !process.threads.empty(),
+             process.wait_status});
         add_off_cpu(process, process_symbols);
         for (std::string const& each : changed_files(process))
             if (std::ranges::find(profile_.changed_files, each) == profile_.changed_files.end())

@@ -137,6 +137,7 @@ struct process_note
     std::uint64_t acquisitions = 0; ///< With failed tries.
     bool window = false;            ///< A part of its recording, between two marks.
     bool no_map = false;            ///< Its memory map is missing, so its functions have no names.
+    std::optional<int> wait_status{}; ///< Of waitpid(), where it did not record its end itself.
 
     /// took_no_lock says that it has nothing to show. It has ended, and its record has no gaps.
     [[nodiscard]] bool took_no_lock() const noexcept

@@ -16,6 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include <string.h>
+#include <sys/wait.h>
+
 namespace cleat::locks {
 namespace {
 
@@ -314,7 +317,7 @@ std::string without_locks_text(std::map<std::string, std::size_t> const& program
 
 } // namespace
 
-std::string_view end_text(profile const& recorded, process_note const& process)
+std::string end_text(profile const& recorded, process_note const& process)
 {
     if (process.ended)
         return "";
@@ -324,7 +327,16 @@ std::string_view end_text(profile const& recorded, process_note const& process)
     for (process_note const& each : std::span{recorded.processes}.subspan(index + 1))
         if (each.pid == process.pid)
             return "then ran another program";
-    return process.runs ? "still runs" : "did not end by itself";
+    if (process.runs)
+        return "still runs";
+    if (!process.wait_status)
+        return "its end was not recorded";
+    int const status = *process.wait_status;
+    if (WIFSIGNALED(status))
+        return fmt::format(
+            "did not end by itself: signal {} ({})", WTERMSIG(status),
+            ::strsignal(WTERMSIG(status)));
+    return fmt::format("ended with exit code {}, without libc's exit", WEXITSTATUS(status));
 }
 
 std::string cut_short(process_note const& process)
@@ -384,7 +396,7 @@ std::string heading_text(profile const& recorded)
             ++without_locks[program_of(each)];
             continue;
         }
-        std::string_view const end = end_text(recorded, each);
+        std::string const end = end_text(recorded, each);
         fmt::format_to(
             std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}{}\n",
             command_of(each), each.pid, each.threads, each.lived_at_least ? "at least " : "",

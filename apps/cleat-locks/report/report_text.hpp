@@ -16,7 +16,7 @@ namespace cleat::locks {
 
 /// end_text says how a process of the profile ended, or "still runs"; empty: it ended by itself. A
 /// process that executed another program has several entries with one number.
-[[nodiscard]] std::string_view end_text(profile const& recorded, process_note const& process);
+[[nodiscard]] std::string end_text(profile const& recorded, process_note const& process);
 
 /// cut_short says how much of a process is missing since its file was cut; empty: it is complete.
 [[nodiscard]] std::string cut_short(process_note const& process);

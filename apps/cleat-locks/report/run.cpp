@@ -269,14 +269,14 @@ int wait_for(pid_t pid, fs::path const& folder)
     siginfo_t about{};
     while (::waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
-    std::uint64_t const gone_ns = now_ns();
-    std::string name;
-    std::getline(std::ifstream{fmt::format("/proc/{}/comm", pid)}, name);
+    process_end end;
+    end.gone_ns = now_ns();
+    std::getline(std::ifstream{fmt::format("/proc/{}/comm", pid)}, end.name);
     child = 0;
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    while (::waitpid(pid, &end.wait_status, 0) < 0 && errno == EINTR)
         ;
-    note_end(folder, pid, name, gone_ns);
+    note_end(folder, pid, end);
+    int const status = end.wait_status;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

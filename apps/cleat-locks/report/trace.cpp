@@ -225,9 +225,10 @@ bool is_running(fs::path const& file, int pid)
 // not the end: a thread that sleeps records nothing.
 void find_end(traced_process& process, trace_header const& header)
 {
-    if (header.gone_ns != 0)
+    if (header.gone_ns != 0) {
         process.ended_ns = std::max<std::uint64_t>(process.ended_ns, header.gone_ns);
-    else if (std::optional<trace_header> const next = read_header(next_trace(process.file)))
+        process.wait_status = header.gone_status;
+    } else if (std::optional<trace_header> const next = read_header(next_trace(process.file)))
         process.ended_ns = std::max<std::uint64_t>(process.ended_ns, next->began_ns);
     else if (is_running(process.file, process.pid)) {
         process.runs = true;
@@ -457,18 +458,21 @@ std::vector<traced_process> read_trace(fs::path const& path)
     return found;
 }
 
-void note_end(fs::path const& folder, int pid, std::string const& name, std::uint64_t gone_ns)
+void note_end(fs::path const& folder, int pid, process_end const& end)
 {
     fs::path last = folder / fmt::format("{}.trace", pid);
     for (fs::path next = next_trace(last); fs::exists(next); next = next_trace(last))
         last = next;
     std::optional<trace_header> const header = read_header(last);
     if (!header || header->pid != pid || header->ended_ns != 0 ||
-        ran_another_program(last, pid, name))
+        ran_another_program(last, pid, end.name))
         return;
     std::fstream file{last, std::ios::in | std::ios::out | std::ios::binary};
+    std::int32_t const status = end.wait_status;
+    file.seekp(offsetof(trace_header, gone_status));
+    file.write(reinterpret_cast<char const*>(&status), sizeof status);
     file.seekp(offsetof(trace_header, gone_ns));
-    file.write(reinterpret_cast<char const*>(&gone_ns), sizeof gone_ns);
+    file.write(reinterpret_cast<char const*>(&end.gone_ns), sizeof end.gone_ns);
 }
 
 std::uint64_t now_ns() noexcept

@@ -89,6 +89,7 @@ struct traced_process
     bool runs = false;                   ///< As the trace was read.
     bool window = false;                 ///< A part of its recording: see window.hpp.
     bool end_known = true;               ///< It runs, or ended_ns is its end.
+    std::optional<int> wait_status;      ///< Of waitpid(), where it did not record its end itself.
     std::uint32_t thread_count = 0;      ///< All threads so far.
     std::uint32_t blocks = 0;            ///< Of threads: one each, or for several after each other.
     std::size_t blocks_cut = 0;          ///< Blocks after the end of a file that was cut.
@@ -109,12 +110,18 @@ struct traced_process
 /// Throws std::runtime_error that names the file and says what is wrong with it.
 [[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& path);
 
-/// note_end writes the time of a process's end into its last trace in a folder, if the process did
-/// not do so itself. Only the parent, which waits for the process, knows that time. `name` is the
-/// kernel's name of the process at its end. Without such a trace, or where that is of another
+/// process_end is what only the parent knows, which waits for the process.
+struct process_end
+{
+    std::string name;          ///< The kernel's name of the process at its end.
+    std::uint64_t gone_ns = 0; ///< When it ended.
+    int wait_status = 0;       ///< Of waitpid().
+};
+
+/// note_end writes a process's end into its last trace in a folder, if the process did not do so
+/// itself. Without such a trace, or where that is of another
 /// program, it does nothing.
-void note_end(
-    std::filesystem::path const& folder, int pid, std::string const& name, std::uint64_t gone_ns);
+void note_end(std::filesystem::path const& folder, int pid, process_end const& end);
 
 /// now_ns is the clock of all times in a trace.
 [[nodiscard]] std::uint64_t now_ns() noexcept;

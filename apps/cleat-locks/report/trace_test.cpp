@@ -298,7 +298,8 @@ TEST_CASE(
     CHECK(first().threads[0].lived_at_least);
     profile const unknown = make_profile(read_trace(traces.path));
     CHECK(
-        report_text(unknown, 5).find("1 threads, at least 4.00 us, did not") != std::string::npos);
+        report_text(unknown, 5).find("at least 4.00 us, its end was not recorded") !=
+        std::string::npos);
 
     // It ran another program: that one's trace is the last, and gets the end.
     header.began_ns = 7000;
@@ -307,13 +308,16 @@ TEST_CASE(
     CHECK(first().threads[0].lived_ns == 6000);
     CHECK_FALSE(first().threads[0].lived_at_least);
     CHECK_FALSE(first().ended);
-    note_end(traces.path, 1, "x", 8000);
+    note_end(traces.path, 1, {"x", 8000, 3 << 8});
     std::vector<traced_process> const both = read_trace(traces.path);
     CHECK(both[0].ended_ns == 7000);
     CHECK(both[1].ended_ns == 8000);
     CHECK(both[1].end_known);
     CHECK_FALSE(both[1].ended);
     CHECK_FALSE(make_profile(both).thread_ns_at_least);
+    CHECK(
+        report_text(make_profile(both), 5).find("ended with exit code 3, without libc's exit") !=
+        std::string::npos);
 }
 
 TEST_CASE("an end is not noted for a program that executed one that is not recorded")
@@ -325,9 +329,9 @@ TEST_CASE("an end is not noted for a program that executed one that is not recor
     main_thread->tid = 1;
     std::strcpy(main_thread->name, "env");
     traces.put(whole(header, *main_thread));
-    note_end(traces.path, 1, "sleep", 20'000);
+    note_end(traces.path, 1, {"sleep", 20'000, 0});
     CHECK_FALSE(read_trace(traces.path)[0].end_known);
-    note_end(traces.path, 1, "env", 20'000);
+    note_end(traces.path, 1, {"env", 20'000, 0});
     CHECK(read_trace(traces.path)[0].end_known);
     CHECK(read_trace(traces.path)[0].ended_ns == 20'000);
 }
@@ -336,11 +340,11 @@ TEST_CASE("an end is noted for that process alone, and where it recorded none")
 {
     folder const traces;
     traces.put(whole());
-    note_end(traces.path, 1, "x", 20'000);
-    note_end(traces.path, 2, "x", 20'000); // It left no trace.
+    note_end(traces.path, 1, {"x", 20'000, 0});
+    note_end(traces.path, 2, {"x", 20'000, 0}); // It left no trace.
     CHECK(read_trace(traces.path)[0].ended_ns == 9000);
     traces.put("hello");
-    note_end(traces.path, 1, "x", 20'000);
+    note_end(traces.path, 1, {"x", 20'000, 0});
     CHECK_THROWS_WITH(static_cast<void>(read_trace(traces.path)), doctest::Contains("no trace"));
 }
 
