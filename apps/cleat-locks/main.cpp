@@ -33,6 +33,8 @@ namespace {
 profile read(trace_selection const& selection)
 {
     profile found = make_profile(read_trace(selection.trace), selection.pid);
+    if (!selection.pid)
+        found.unrecorded = read_unrecorded(selection.trace);
     // On standard error, for not every output has room for it, and each is misleading without it.
     for (process_note const& each : found.processes)
         for (std::string const& said : {cut_short(each), lost_text(each)})

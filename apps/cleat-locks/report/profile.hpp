@@ -7,6 +7,7 @@
 
 #include "report/holds.hpp"
 #include "report/trace.hpp"
+#include "report/unrecorded.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -261,7 +262,8 @@ struct profile
     std::vector<off_cpu_place> off_cpu; ///< The longest first.
     std::uint64_t off_cpu_samples = 0;  ///< Of processes.
     std::uint64_t no_core_ns = 0;
-    std::vector<std::string> not_sampled; ///< Why processes were not sampled.
+    std::vector<std::string> not_sampled;       ///< Why processes were not sampled.
+    std::vector<unrecorded_process> unrecorded; ///< Seen running without the recorder.
     weights total;
     std::uint64_t thread_ns = 0; ///< The threads' lifetimes, added up.
     /// Not all lifetimes are known: thread_ns is a lower bound, shares of it are upper ones.

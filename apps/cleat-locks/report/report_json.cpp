@@ -121,6 +121,11 @@ json::object part_json(thread_share const& thread)
     return made;
 }
 
+json::object part_json(unrecorded_process const& process)
+{
+    return {{"pid", process.pid}, {"program", process.program}, {"why", process.why}};
+}
+
 json::object part_json(unended_wait const& wait)
 {
     return {
@@ -244,6 +249,7 @@ json::object to_json(profile const& recorded)
         {"blocked_percent", recorded.blocked_percent(recorded.total)},
         {"lock_cpu_percent", recorded.lock_cpu_percent(recorded.total)},
         {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
+        {"unrecorded", each_json(recorded.unrecorded)},
         {"deadlocks", deadlocks_json(recorded)},
         {"waits_for", each_json(recorded.waits_for)},
         {"waits_for_lost", recorded.waits_for_lost},

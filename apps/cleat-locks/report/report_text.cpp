@@ -14,6 +14,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <string.h>
@@ -315,6 +316,22 @@ std::string without_locks_text(std::map<std::string, std::size_t> const& program
         fmt::join(said, ", "));
 }
 
+// unrecorded_text has a line for each program that was not recorded, with the reason.
+std::string unrecorded_text(profile const& recorded)
+{
+    std::map<std::pair<std::string, std::string>, std::vector<int>> programs;
+    for (unrecorded_process const& each : recorded.unrecorded)
+        programs[{each.program, each.why}].push_back(each.pid);
+    std::string text;
+    for (auto const& [program, pids] : programs)
+        fmt::format_to(
+            std::back_inserter(text), "NOT RECORDED: {}, {}{}\n", program.first,
+            pids.size() == 1 ? fmt::format("process {}", pids.front())
+                             : fmt::format("{} processes", pids.size()),
+            program.second.empty() ? "" : ": " + program.second);
+    return text;
+}
+
 } // namespace
 
 std::string end_text(profile const& recorded, process_note const& process)
@@ -408,6 +425,7 @@ std::string heading_text(profile const& recorded)
     }
     if (!without_locks.empty())
         fmt::format_to(std::back_inserter(text), "{}\n", without_locks_text(without_locks));
+    text += unrecorded_text(recorded);
     std::uint64_t const samples = recorded.total.cpu + recorded.samples_own;
     fmt::format_to(
         std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(recorded.cpu_ns)));

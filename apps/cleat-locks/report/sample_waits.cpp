@@ -2,6 +2,7 @@
 #include "report/sample_waits.hpp"
 #include "report/trace.hpp"
 #include "report/trace_files.hpp"
+#include "report/unrecorded.hpp"
 #include "report/utf8.hpp"
 #include "report/window.hpp"
 
@@ -37,7 +38,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t period_ns = 20'000'000;
-constexpr std::uint64_t period_parts = 50; // Of the time that a round takes.
+constexpr std::uint64_t period_parts = 50;              // Of the time that a round takes.
+constexpr std::uint64_t search_period_ns = 100'000'000; // Of looks at all processes.
 
 // read_whole reads a small file of /proc; an error is a number below 0.
 long read_whole(std::string const& name, std::string& text)
@@ -288,6 +290,8 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
     std::unique_lock lock{mutex};
     std::uint64_t took = 0;
     std::uint64_t written = now_ns();
+    unrecorded_search search{folder};
+    std::uint64_t next_search = written;
     while (!stop.stop_requested()) {
         auto const pause = std::chrono::nanoseconds{
             static_cast<std::int64_t>(std::max(period_ns, took * period_parts))};
@@ -299,12 +303,19 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
             written = began;
             for (auto& [file, process] : all)
                 process.write();
+            search.write();
         }
         took = now_ns() - began;
+        if (began >= next_search) {
+            search.look();
+            std::uint64_t const after = now_ns();
+            next_search = after + std::max(search_period_ns, (after - began) * period_parts);
+        }
         ended.wait_for(lock, stop, pause, [] { return false; });
     }
     for (auto& [file, process] : all)
         process.write();
+    search.write();
 }
 
 off_cpu_record sample_process(int pid, double seconds)

@@ -10,7 +10,8 @@
 namespace cleat::locks {
 
 /// sample_waits samples the processes that have a trace in a folder, until its caller stops it. It
-/// writes PID.waits beside each trace. It uses at most one part in 50 of a core's time.
+/// writes PID.waits beside each trace, and a file of the processes that have none. It uses at most
+/// one part in 50 of a core's time for each.
 void sample_waits(std::filesystem::path const& folder, std::stop_token const& stop);
 
 /// sample_process samples a process without a trace for so long, or until it ends.
