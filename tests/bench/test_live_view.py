@@ -37,6 +37,7 @@ def run_on_a_terminal(*words: object, code: int = 0, columns: int = 80) -> str:
 def test_a_terminal_is_redrawn_and_left_clean(server):
     drawn = run_on_a_terminal("load", "-r", 50, "-d", "2s", server(http()).address)
     assert "of 50/s asked" in drawn
+    assert "of 0/s asked" not in drawn, "the last line is of the time before"
     assert "in flight" in drawn and "p99" in drawn and "slip" in drawn
     assert len(re.findall(r"\x1b\[[23]A\x1b\[J", drawn)) >= 2, "it is redrawn in place"
     assert drawn.rstrip().endswith("\x1b[J"), "nothing of it is left"

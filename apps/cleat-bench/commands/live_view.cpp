@@ -78,11 +78,12 @@ void live_view::show(progress const& now)
         failed += count;
 
     std::string asked;
-    if (auto const* const loop = std::get_if<open>(&spec_.loop))
-        asked = fmt::format(
-            " of {:.0f}/s asked",
-            pacer{loop->phases, loop->spacing}.rate_at(now.since_begin + spec_.warm_up));
-    else if (std::optional<double> const mean = rate_asked(spec_))
+    if (auto const* const loop = std::get_if<open>(&spec_.loop)) {
+        pacer const plan{loop->phases, loop->spacing};
+        double const due = plan.expected_until(now.since_begin + spec_.warm_up) -
+                           plan.expected_until(last_time_ + spec_.warm_up);
+        asked = fmt::format(" of {:.0f}/s asked", due / elapsed);
+    } else if (std::optional<double> const mean = rate_asked(spec_))
         asked = fmt::format(" of {:.0f}/s asked", *mean);
     std::string server;
     if (!server_pids_.empty()) {

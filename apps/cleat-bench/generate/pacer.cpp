@@ -88,13 +88,4 @@ double pacer::expected_until(std::chrono::nanoseconds since_begin) const noexcep
     return sum;
 }
 
-double pacer::rate_at(std::chrono::nanoseconds since_begin) const noexcept
-{
-    double const t = in_seconds(since_begin);
-    for (stretch const& each : stretches_)
-        if (t < each.begin + each.length)
-            return each.rate + each.slope * (t - each.begin);
-    return 0;
-}
-
 } // namespace cleat::bench

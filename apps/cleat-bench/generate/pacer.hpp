@@ -61,9 +61,6 @@ public:
     /// time_of is when so many arrivals of all shares are expected; length() where they never are.
     [[nodiscard]] std::chrono::nanoseconds time_of(double arrivals) const noexcept;
 
-    /// rate_at is the rate asked for at that time, of all shares together; 0 after the end.
-    [[nodiscard]] double rate_at(std::chrono::nanoseconds since_begin) const noexcept;
-
 private:
     struct stretch
     {

@@ -52,7 +52,6 @@ TEST_CASE("a ramp has the arrivals of its mean rate, ever closer together")
 {
     pacer ramp{{{10s, 0, 200}}, arrivals::constant};
     CHECK(ramp.expected() == doctest::Approx(1000));
-    CHECK(ramp.rate_at(5s) == doctest::Approx(100));
     auto const times = all(ramp);
     REQUIRE(times.size() == 1000);
     // Half of the time has a quarter of the arrivals.
