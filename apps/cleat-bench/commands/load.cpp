@@ -101,10 +101,12 @@ std::string cure_for_first(failure const& what, load_request const& request)
 }
 
 // One transaction before the run: a mistake in the command line is reported at once, and not after
-// the timeouts of thousands of transactions.
-void try_once(load_request const& request)
+// the timeouts of thousands of transactions. `path` names the one of several that it is for.
+void try_request(load_request const& request, std::string const& bytes, std::string const& path)
 {
     load_spec one = request.spec;
+    one.exchange.request = bytes;
+    one.exchange.by_path.clear();
     one.loop = closed{1};
     one.exchange.requests = 1;
     one.keep = false;
@@ -129,8 +131,18 @@ void try_once(load_request const& request)
         throw interrupted{};
     for (auto const& [failure, count] : run.counts.failures)
         throw std::runtime_error{fmt::format(
-            "{}: the first transaction failed ({}: {}): {} (--no-preflight runs all the same)",
-            one.target, name_of(failure.stage), failure.kind, cure_for_first(failure, request))};
+            "{}: the first transaction{} failed ({}: {}): {} (--no-preflight runs all the same)",
+            one.target, path.empty() ? "" : " with " + path, name_of(failure.stage), failure.kind,
+            cure_for_first(failure, request))};
+}
+
+void try_once(load_request const& request)
+{
+    exchange const& exchange = request.spec.exchange;
+    if (exchange.by_path.empty())
+        try_request(request, exchange.request, "");
+    for (weighted_request const& each : exchange.by_path)
+        try_request(request, each.request, each.path);
 }
 
 // Shows the progress of a run in the view, where there is one. The view must outlive the run.

@@ -1,4 +1,5 @@
 #include "commands/load_options.hpp"
+#include "commands/load_paths.hpp"
 #include "file_limit.hpp"
 #include "gate/baseline.hpp"
 #include "gate/condition.hpp"
@@ -44,17 +45,6 @@ constexpr double rate_limit = 1e7;
 // The characters of a method (RFC 9110, section 5.6.2).
 constexpr std::string_view token_characters =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-// A space would end the path, and a line break the request line.
-void check_path(std::string const& option, std::string const& path)
-{
-    bool const broken = std::ranges::any_of(
-        path, [](unsigned char c) { return c <= ' ' || c == 0x7f || c == '#'; });
-    if (broken)
-        refuse_usage(fmt::format(
-            "{} '{}': a space, a control character or a '#' has to be written with %: %20, %23",
-            option, path));
-}
 
 void check_header(std::string const& header)
 {
@@ -258,11 +248,6 @@ void load_options::check_values() const
         !method.empty() && method.find_first_not_of(token_characters) == std::string::npos;
     if (!is_token)
         refuse_usage(fmt::format("--method '{}': one word, such as GET or POST", method));
-    if (path.empty())
-        return;
-    if (!path.starts_with('/') && path != "*")
-        refuse_usage(fmt::format("--path '{}': a path begins with a slash", path));
-    check_path("--path", path);
 }
 
 load_request load_options::make() const
@@ -271,9 +256,9 @@ load_request load_options::make() const
     check_values();
     load_request request;
     set_schedule(request);
-    set_target(request.spec);
+    std::string const path_of_target = set_target(request.spec);
     set_tls(request);
-    set_exchange(request);
+    set_exchange(request, path_of_target);
     for (int const pid : server_pids)
         if (!exists(pid))
             refuse_usage(fmt::format("--server-pid {}: there is no such process here", pid));
@@ -411,21 +396,21 @@ void load_options::check_limits(load_spec const& spec) const
             connections, spec.in_flight_max, workers_of(spec)));
 }
 
-void load_options::set_target(load_spec& spec) const
+std::string load_options::set_target(load_spec& spec) const
 {
     check_limits(spec);
     bench::target const server = find_target(target);
     spec.target = target;
     spec.tls.server_name = server_name_of(server.host);
     spec.port = server.port;
-    spec.path = path.empty() ? server.path : path;
-    check_path("the target's path", spec.path);
+    check_path("the target's path", server.path);
     spec.timeouts = {
         timeout("--connect-timeout", connect_timeout),
         timeout("--handshake-timeout", handshake_timeout),
         timeout("--answer-timeout", answer_timeout)};
     choose_addresses(spec, server.addresses);
     spec.end = close == "reset" ? ending::reset : ending::fin;
+    return server.path;
 }
 
 // The first address of the server that answers, of those in the family of the sources.
@@ -516,7 +501,7 @@ void load_options::set_reuse(load_request& request) const
         request.asked.emplace_back("early data", "where a session allows it");
 }
 
-void load_options::set_exchange(load_request& request) const
+void load_options::set_exchange(load_request& request, std::string const& path_of_target) const
 {
     load_spec& spec = request.spec;
     exchange& exchange = spec.exchange;
@@ -528,7 +513,7 @@ void load_options::set_exchange(load_request& request) const
     if (!raw.empty() || !raw_file.empty()) {
         if (!raw.empty() && !raw_file.empty())
             refuse_usage("--raw and --raw-file: give one of them");
-        if (status || !path.empty() || !headers.empty() || !body_size.empty())
+        if (status || !paths.empty() || !headers.empty() || !body_size.empty())
             refuse_usage("--raw: there is no path, header, body or status without HTTP");
         if ((requests > 1 || keep) && !exchange.size)
             refuse_usage(fmt::format(
@@ -537,35 +522,52 @@ void load_options::set_exchange(load_request& request) const
         exchange.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
         exchange.http = false;
     } else {
-        std::string const host =
-            spec.names.empty() ? spec.tls.server_name : spec.names.front().name;
-        std::string const body =
-            body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
-        if (body.size() > file_max)
-            refuse_usage(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
-        exchange.request = fmt::format("{} {} HTTP/1.1\r\n", method, spec.path);
-        for (std::string const& header : headers) {
-            check_header(header);
-            exchange.request += header + "\r\n";
-        }
-        // A field that --header gives is not sent twice.
-        auto const add = [&](std::string_view field, std::string_view value) {
-            if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
-                exchange.request += fmt::format("{}: {}\r\n", field, value);
-        };
-        add("Host", host_field(host, spec.port));
-        add("User-Agent", "cleat-bench");
-        if (!body.empty())
-            add("Content-Length", std::to_string(body.size()));
-        // A server that closes after its answer to early data may give no ticket.
-        if (requests == 1 && !keep && !keep_alive && !early_data)
-            add("Connection", "close");
-        exchange.request += "\r\n" + body;
-        exchange.head = method == "HEAD";
-        request.asked.emplace_back("request", fmt::format("{} {}", method, spec.path));
+        set_requests(request, path_of_target);
     }
     if (requests > 1)
         request.asked.emplace_back("requests per connection", std::to_string(requests));
+}
+
+void load_options::set_requests(load_request& request, std::string const& path_of_target) const
+{
+    load_spec const& spec = request.spec;
+    exchange& exchange = request.spec.exchange;
+    if (!body_size.empty() && bytes("--body-size", body_size) > file_max)
+        refuse_usage(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
+    std::string const body =
+        body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
+    std::string const host = spec.names.empty() ? spec.tls.server_name : spec.names.front().name;
+    std::string fields;
+    for (std::string const& header : headers) {
+        check_header(header);
+        fields += header + "\r\n";
+    }
+    // A field that --header gives is not sent twice.
+    auto const add = [&](std::string_view field, std::string_view value) {
+        if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
+            fields += fmt::format("{}: {}\r\n", field, value);
+    };
+    add("Host", host_field(host, spec.port));
+    add("User-Agent", "cleat-bench");
+    if (!body.empty())
+        add("Content-Length", std::to_string(body.size()));
+    // A server that closes after its answer to early data may give no ticket.
+    if (requests == 1 && !keep && !keep_alive && !early_data)
+        add("Connection", "close");
+    exchange.head = method == "HEAD";
+
+    std::vector<weighted_request> all = read_paths(paths, path_of_target);
+    std::string asked;
+    for (weighted_request& each : all) {
+        each.request = fmt::format("{} {} HTTP/1.1\r\n{}\r\n{}", method, each.path, fields, body);
+        asked += fmt::format("{}{} {}", asked.empty() ? "" : ", ", method, each.path);
+        if (all.size() > 1)
+            asked += fmt::format(" (weight {})", each.weight);
+    }
+    request.asked.emplace_back("request", asked);
+    exchange.request = all.front().request;
+    if (all.size() > 1)
+        exchange.by_path = std::move(all);
 }
 
 } // namespace cleat::bench

@@ -44,7 +44,7 @@ public:
     std::string key;
     bool early_data = false;
 
-    std::string path;
+    std::vector<std::string> paths; ///< Each "PATH" or "PATH WEIGHT".
     std::string method = "GET";
     std::vector<std::string> headers;
     std::string body_size;
@@ -107,12 +107,13 @@ private:
     void set_schedule(load_request& request) const;
     void set_kept_loop(load_request& request) const;
     void check_limits(load_spec const& spec) const;
-    void set_target(load_spec& spec) const;
+    [[nodiscard]] std::string set_target(load_spec& spec) const; // The target's path.
     void choose_addresses(load_spec& spec, std::vector<net::address> candidates) const;
     void set_tls(load_request& request) const;
     void set_verification(tls::context_spec& context) const;
     void set_reuse(load_request& request) const;
-    void set_exchange(load_request& request) const;
+    void set_exchange(load_request& request, std::string const& path_of_target) const;
+    void set_requests(load_request& request, std::string const& path_of_target) const;
     void set_gate(load_request& request) const;
 
     CLI::App const* app_ = nullptr; // The subcommand whose options they are.

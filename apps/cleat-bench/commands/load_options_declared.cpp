@@ -135,7 +135,11 @@ void load_options::add_tls(CLI::App& app)
 void load_options::add_exchange(CLI::App& app)
 {
     std::string const what_group = "What";
-    app.add_option("--path", path, "of the request; the target's by default")->group(what_group);
+    app.add_option(
+           "--path", paths,
+           "of the request, otherwise the target's; more than once, with weights: '/a 3'")
+        ->allow_extra_args(false)
+        ->group(what_group);
     app.add_option("--method", method, "of the request")->group(what_group)->capture_default_str();
     app.add_option("--header", headers, "'Name: value', more than once")
         ->allow_extra_args(false)

@@ -31,7 +31,7 @@ void transfer_options::add_to(CLI::App& app)
            "HTTP)")
         ->check(CLI::IsMember({"down", "up", "both"}))
         ->capture_default_str();
-    app.add_option("--path", load.path, "of the request");
+    app.add_option("--path", path, "of the request");
     load.add_start(app);
     load.add_limits(app);
     // The old benchmark's word for the same.
@@ -71,8 +71,8 @@ transfer_request transfer_options::make()
             "name what has {} bytes with --path, or say its size with --size; the demo origin "
             "has --path /bytes/{}",
             *bytes, *bytes);
-        if (load.path.empty())
-            load.path = fmt::format("/{}", *bytes);
+        if (path.empty())
+            path = fmt::format("/{}", *bytes);
         load.size = std::to_string(*bytes);
     } else if (direction == "up") {
         cure = "name what takes a POST of that size with --path";
@@ -80,7 +80,7 @@ transfer_request transfer_options::make()
         load.body_size = std::to_string(*bytes);
     } else {
         cure = "both ways, the server has to send back what it gets";
-        if (!load.path.empty())
+        if (!path.empty())
             throw std::runtime_error{
                 "--path: has no effect here: both ways there is no HTTP; leave it out"};
         if (*bytes > (std::uint64_t{256} << 20))
@@ -88,6 +88,8 @@ transfer_request transfer_options::make()
         load.raw = std::string(*bytes, 'x');
         load.size = std::to_string(*bytes);
     }
+    if (!path.empty())
+        load.paths = {path};
     request.load = load.make();
     request.load.asked.emplace_back(
         "transfer", fmt::format("{}, messages of {}, {} threads", direction, size, threads));

@@ -24,6 +24,7 @@ struct transfer_options
     unsigned messages = 100;
     std::string size = "1M";
     std::string direction = "down";
+    std::string path;
 
     void add_to(CLI::App& app);
 

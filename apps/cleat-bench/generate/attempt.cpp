@@ -39,12 +39,21 @@ void attempt::begin_transaction(moment intended)
 {
     intended_ = intended;
     open_ = true;
+    path_ = load_.choose_path();
     if (!counted_)
         return;
     ++counts_.attempts;
+    if (!counts_.paths.empty())
+        ++counts_.paths[path_].attempts;
     ++counts_.interval_at(load_.since_begin(intended)).attempted;
     if (load_.spec().by_start)
         ++interval_of_start().attempted;
+}
+
+std::string const& attempt::request() const noexcept
+{
+    exchange const& exchange = load_.spec().exchange;
+    return exchange.by_path.empty() ? exchange.request : exchange.by_path[path_].request;
 }
 
 interval& attempt::interval_of_start()
@@ -141,6 +150,10 @@ void attempt::answered()
     ++counts_.ok;
     count_late(now, true);
     counts_.response.record(response);
+    if (!counts_.paths.empty()) {
+        ++counts_.paths[path_].ok;
+        counts_.paths[path_].response.record(response);
+    }
     interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
     add(counts_.interval_at(load_.since_begin(now)), one);
     if (load_.spec().by_start)

@@ -23,6 +23,9 @@ public:
     attempt(attempt&&) = delete;
     ~attempt();
 
+    /// request is that of the transaction which has begun.
+    [[nodiscard]] std::string const& request() const noexcept;
+
     /// failed_to_start: no packet left. Where the kernel knows at once that no process listens
     /// there, the connection failed in the stage `connect`.
     void failed_to_start(error_code ec);
@@ -62,6 +65,7 @@ private:
     moment begun_;
     moment connected_;
     moment request_begun_;
+    std::size_t path_ = 0;
     stage stage_ = stage::connect;
     bool counted_;
     bool open_ = false; // A transaction has no outcome yet.

@@ -60,10 +60,22 @@ struct kept
     bool ends_on_time = false;
 };
 
+/// weighted_request is a request for one of several paths, and how often it is sent, relative to
+/// the others.
+struct weighted_request
+{
+    std::string path;
+    std::string request;
+    unsigned weight = 1;
+};
+
 /// exchange is the requests of a connection, and the answers that are right.
 struct exchange
 {
-    std::string request;       ///< Sent as it is.
+    std::string request; ///< Sent as it is.
+    /// Two paths or more: each transaction sends the request of one, by their weights, and not the
+    /// one above.
+    std::vector<weighted_request> by_path;
     bool http = true;          ///< The answer is HTTP/1.x; otherwise bytes.
     bool head = false;         ///< The request is HEAD.
     bool until_head = false;   ///< An HTTP answer ends with its head, where that has the size.
@@ -115,7 +127,6 @@ struct load_spec
 {
     std::string target;                ///< As it was written, for reports.
     std::string port;                  ///< As the request's Host has it.
-    std::string path;                  ///< Of the request.
     net::address address;              ///< Of the server.
     std::vector<net::address> sources; ///< Used in turn; empty: the kernel chooses.
     tls::context_spec tls = client_defaults();

@@ -52,6 +52,11 @@ std::optional<std::uint64_t> tally::response_percentile(double p) const noexcept
     return response.percentile_of(p, std::max(attempts, response.count()));
 }
 
+std::optional<std::uint64_t> path_counts::response_percentile(double p) const noexcept
+{
+    return response.percentile_of(p, std::max(attempts, response.count()));
+}
+
 void tally::count_agreement(
     std::string_view version, std::string_view cipher, std::string_view group)
 {
@@ -96,6 +101,14 @@ void tally::merge(tally const& other, std::size_t begins_later)
             return a.version == each.version && a.cipher == each.cipher && a.group == each.group;
         });
         mine->count += each.count - 1;
+    }
+    for (path_counts const& each : other.paths) {
+        auto mine = std::ranges::find(paths, each.path, &path_counts::path);
+        if (mine == paths.end())
+            mine = paths.insert(paths.end(), {.path = each.path});
+        mine->attempts += each.attempts;
+        mine->ok += each.ok;
+        mine->response.merge(each.response);
     }
     bytes_up += other.bytes_up;
     bytes_down += other.bytes_down;

@@ -57,6 +57,18 @@ struct early_counts
     std::uint64_t rejected = 0; ///< And sent again after the handshake.
 };
 
+/// path_counts are of one of several paths.
+struct path_counts
+{
+    std::string path;
+    std::uint64_t attempts = 0;
+    std::uint64_t ok = 0;
+    latency response{}; ///< As that of the tally.
+
+    /// response_percentile is as that of the tally.
+    [[nodiscard]] std::optional<std::uint64_t> response_percentile(double p) const noexcept;
+};
+
 /// interval is one stretch of the timeline. Attempts count in the interval in which they were meant
 /// to begin, ends in the interval in which they came.
 struct interval
@@ -91,6 +103,8 @@ struct tally
     /// Transactions that were due and had no end yet when half of that time was over. A number that
     /// is still the same at the end (`drained`) is work under way; one that has grown is a queue.
     std::uint64_t pending_at_half = 0;
+
+    std::vector<path_counts> paths; ///< Empty: the load has one path.
 
     std::uint64_t bytes_up = 0; ///< Plaintext.
     std::uint64_t bytes_down = 0;

@@ -272,6 +272,11 @@ net::task<error_code> take_ticket(net::interrupt& interrupt, client_connection& 
     co_return error_code{};
 }
 
+std::span<std::byte const> bytes_of(attempt const& account) noexcept
+{
+    return std::as_bytes(std::span{account.request()});
+}
+
 // establish connects and shakes hands. False: it failed, and the attempt has counted that. `early`
 // is how much of the request the server has taken as early data.
 net::task<bool> establish(
@@ -328,7 +333,7 @@ net::task<bool> request_answer(
     net::interrupt& interrupt, client_connection& connection, attempt& account,
     load_spec const& spec, answer& reply, std::span<std::byte const>& rest)
 {
-    std::size_t const whole = spec.exchange.request.size();
+    std::size_t const whole = account.request().size();
     if (rest.empty())
         send_finished(connection);
     account.request_begun(whole, rest.size() != whole);
@@ -353,10 +358,10 @@ net::detached transact(worker_load& load, moment intended, unsigned requests)
     load_spec const& spec = load.spec();
     attempt account{load, intended};
     net::interrupt interrupt{load.worker()};
-    std::span<std::byte const> const request = std::as_bytes(std::span{spec.exchange.request});
     std::optional<client_connection> connection;
     std::size_t early = 0;
-    bool const is_there = co_await establish(interrupt, load, account, connection, request, early);
+    bool const is_there =
+        co_await establish(interrupt, load, account, connection, bytes_of(account), early);
     if (!is_there)
         co_return;
     bool const accepted = early != 0;
@@ -368,7 +373,7 @@ net::detached transact(worker_load& load, moment intended, unsigned requests)
                 break;
             account.next_transaction(now);
         }
-        std::span<std::byte const> rest = request.subspan(std::exchange(early, 0));
+        std::span<std::byte const> rest = bytes_of(account).subspan(std::exchange(early, 0));
         answer reply{spec.exchange};
         bool const answered =
             co_await request_answer(interrupt, *connection, account, spec, reply, rest);
@@ -404,7 +409,6 @@ net::detached keep_requesting(worker_load& load, alarm due_alarm, kept_turn part
     load_spec const& spec = load.spec();
     kept const& loop = std::get<kept>(spec.loop);
     due_times times{loop, part};
-    std::span<std::byte const> const request = std::as_bytes(std::span{spec.exchange.request});
     net::interrupt interrupt{load.worker()};
     std::optional<attempt> account;
     std::optional<client_connection> connection;
@@ -436,13 +440,13 @@ net::detached keep_requesting(worker_load& load, alarm due_alarm, kept_turn part
         }
         std::size_t early = 0;
         if (!connection) {
-            bool const is_there =
-                co_await establish(interrupt, load, *account, connection, request, early);
+            bool const is_there = co_await establish(
+                interrupt, load, *account, connection, bytes_of(*account), early);
             if (!is_there)
                 connection.reset();
         }
         if (connection) {
-            std::span<std::byte const> rest = request.subspan(early);
+            std::span<std::byte const> rest = bytes_of(*account).subspan(early);
             answer reply{spec.exchange};
             bool const answered =
                 co_await request_answer(interrupt, *connection, *account, spec, reply, rest);

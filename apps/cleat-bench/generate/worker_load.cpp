@@ -10,6 +10,10 @@ worker_load::worker_load(net::worker& worker, load_spec const& spec, share part)
     counts_.interval_length = spec.interval;
     if (spec.early_data)
         counts_.early.emplace();
+    for (weighted_request const& each : spec.exchange.by_path) {
+        counts_.paths.push_back({.path = each.path});
+        path_weights_ += each.weight;
+    }
     std::vector<weighted_name> names = spec.names;
     if (names.empty())
         names.push_back({spec.tls.server_name, 1});
@@ -35,6 +39,21 @@ client_identity& worker_load::choose_identity()
         left -= each->weight;
     }
     return *identities_.back();
+}
+
+std::size_t worker_load::choose_path()
+{
+    if (path_weights_ == 0)
+        return 0;
+    unsigned left = std::uniform_int_distribution<unsigned>{0, path_weights_ - 1}(random_);
+    std::size_t number = 0;
+    for (weighted_request const& each : spec_.exchange.by_path) {
+        if (left < each.weight)
+            break;
+        left -= each.weight;
+        ++number;
+    }
+    return number;
 }
 
 net::address const* worker_load::next_source() noexcept

@@ -43,6 +43,9 @@ public:
     /// choose_identity is the identity of the next connection.
     [[nodiscard]] client_identity& choose_identity();
 
+    /// choose_path is the number of the next transaction's path; of one path 0.
+    [[nodiscard]] std::size_t choose_path();
+
     /// next_source is the next connection's own address; null: the kernel chooses one.
     [[nodiscard]] net::address const* next_source() noexcept;
 
@@ -103,6 +106,7 @@ private:
     std::vector<std::unique_ptr<client_identity>> identities_;
     std::mt19937_64 random_;
     unsigned weights_ = 0;
+    unsigned path_weights_ = 0;
     std::size_t sources_used_ = 0;
 };
 

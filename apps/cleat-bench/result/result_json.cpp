@@ -58,7 +58,8 @@ namespace {
 
 // The percentiles of all attempts in place of those of the answers; null where a failure has one's
 // rank. `max_ns` stays that of the answers.
-json::object response_json(tally const& counts, json::object found)
+template <class Counts>
+json::object response_json(Counts const& counts, json::object found)
 {
     for (percentile_level const& each : percentile_levels) {
         auto const value = counts.response_percentile(each.level);
@@ -79,6 +80,19 @@ json::object latency_json(latency const& times)
     found["beyond_max"] = exact.beyond_max;
     found["sum_ns"] = json::array{exact.sum_high, exact.sum_low};
     found["hdr"] = to_log(times);
+    return found;
+}
+
+json::array paths_json(tally const& counts)
+{
+    json::array found;
+    for (path_counts const& each : counts.paths)
+        found.push_back(json::object{
+            {"path", each.path},
+            {"attempts", each.attempts},
+            {"ok", each.ok},
+            {"failed", each.attempts - each.ok},
+            {"response", response_json(each, latency_json(each.response))}});
     return found;
 }
 
@@ -115,6 +129,7 @@ json::object tally_json(tally const& counts)
         {"failures", in_json(counts.failures)},
         {"connections", counts.connections},
         {"handshakes", std::move(handshakes)},
+        {"paths", paths_json(counts)},
         {"bytes", json::object{{"up", counts.bytes_up}, {"down", counts.bytes_down}}},
         {"latency",
          json::object{
@@ -208,6 +223,14 @@ void read_tally(json::value const& document, tally& counts)
         counts.agreed.push_back(
             {text_member(each, "version"), text_member(each, "cipher"), text_member(each, "group"),
              count_member(each, "count")});
+    if (json::value const* const paths = document.as_object().if_contains("paths"))
+        for (json::value const& each : paths->as_array()) {
+            path_counts& one = counts.paths.emplace_back();
+            one.path = text_member(each, "path");
+            one.attempts = count_member(each, "attempts");
+            one.ok = count_member(each, "ok");
+            read(member(each, "response"), one.response);
+        }
     json::value const& bytes = member(document, "bytes");
     counts.bytes_up = count_member(bytes, "up");
     counts.bytes_down = count_member(bytes, "down");

@@ -95,6 +95,29 @@ TEST_CASE("a damaged document is refused, with its file named")
     broken("{", "[");
 }
 
+TEST_CASE("paths of several results add up by their names")
+{
+    result a = example(1);
+    result b = example(2);
+    for (result* const each : {&a, &b}) {
+        path_counts& shared = each->counts.paths.emplace_back();
+        shared = {.path = "/shared", .attempts = 100, .ok = 90};
+        shared.response.record(1'000'000, 90);
+    }
+    b.counts.paths.push_back({.path = "/alone", .attempts = 5, .ok = 0});
+    result const sum = from_json(to_json(merge({a, b})), "test");
+    REQUIRE(sum.counts.paths.size() == 2);
+    path_counts const& shared = sum.counts.paths[0];
+    CHECK(shared.path == "/shared");
+    CHECK(shared.attempts == 200);
+    CHECK(shared.ok == 180);
+    CHECK(shared.response.count() == 180);
+    CHECK(shared.response_percentile(90).has_value());
+    CHECK_FALSE(shared.response_percentile(91).has_value());
+    CHECK(sum.counts.paths[1].path == "/alone");
+    CHECK(to_text(sum).find("/alone                5 attempts, 5 failed") != std::string::npos);
+}
+
 TEST_CASE("results add up exactly, and a later one is later on the timeline")
 {
     result const a = example(1);

@@ -21,8 +21,10 @@ double share_of(std::uint64_t part, std::uint64_t whole)
     return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The response: percentiles of all attempts, so that failures do not flatter them.
-void add_response(std::string& text, tally const& counts)
+// The response: percentiles of all attempts, so that failures do not flatter them. `counts` are of
+// the load, or of one of its paths.
+template <class Counts>
+void add_response(std::string& text, std::string_view name, Counts const& counts)
 {
     latency const& times = counts.response;
     if (times.count() == 0)
@@ -33,7 +35,7 @@ void add_response(std::string& text, tally const& counts)
         return found ? t(*found) : std::string{"-"};
     };
     fmt::format_to(
-        std::back_inserter(text), "  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "response",
+        std::back_inserter(text), "  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", name,
         t(times.min()), in_words(times.mean()), p(50), p(90), p(99), p(99.9), p(100));
 }
 
@@ -104,6 +106,10 @@ void add_counts(std::string& text, result const& result)
         fmt::format_to(
             out, "    {:10} {:24} {} ({:.3g} %)\n", name_of(failure.stage), failure.kind, count,
             share_of(count, counts.attempts));
+    for (path_counts const& each : counts.paths)
+        fmt::format_to(
+            out, "  {:20}  {} attempts, {} failed ({:.3g} %)\n", each.path, each.attempts,
+            each.attempts - each.ok, share_of(each.attempts - each.ok, each.attempts));
     fmt::format_to(
         out, "  handshakes            {} full, {} resumed ({:.2f} %; {} offered)\n", counts.full,
         counts.resumed, share_of(counts.resumed, counts.full + counts.resumed), counts.offered);
@@ -134,7 +140,9 @@ void add_latencies(std::string& text, result const& result)
     add_latency(text, "TLS handshake, full", counts.tls);
     add_latency(text, "TLS handshake, resumed", counts.tls_resumed);
     add_latency(text, "first byte", counts.first_byte);
-    add_response(text, counts);
+    add_response(text, "response", counts);
+    for (path_counts const& each : counts.paths)
+        add_response(text, "  " + each.path, each);
     if (result.rate_asked)
         add_latency(text, "slip", counts.slip);
     add_latency(text, "event-loop lag", counts.lag);
