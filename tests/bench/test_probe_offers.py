@@ -230,6 +230,23 @@ def test_a_server_without_the_features_is_weak(certs):
         assert weakness in report.weak
 
 
+@pytest.mark.parametrize("suite", ["ECDHE-RSA-AES128-GCM-SHA256", "AES256-GCM-SHA384"])
+def test_a_server_that_lets_clients_renegotiate_is_weak(s_server, certs, suite):
+    flags = ("-tls1_2", "-cipher", suite)
+    permits = Report(s_server("-client_renegotiation", *flags, pem=certs.rsa))
+    assert "renegotiation by the client permitted: the server begins" in permits.text
+    assert "clients may renegotiate: each costs a handshake, and no connection" in permits.weak
+    refuses = Report(s_server(*flags, pem=certs.rsa))
+    assert "renegotiation by the client refused with an alert" in refuses.text
+    assert not any("renegotiate" in each for each in refuses.weak)
+
+
+def test_renegotiation_that_could_not_be_asked_for(s_server, certs):
+    report = Report(s_server("-tls1_2", "-cipher", "ECDHE-RSA-CHACHA20-POLY1305", pem=certs.rsa))
+    (why,) = [each for each in report.said("not tried") if each.startswith("renegotiation by")]
+    assert "no handshake of TLS 1.2 with AES-GCM: " in why
+
+
 def test_what_was_not_tried_has_its_reason(s_server):
     report = Report(s_server("-tls1_3"))
     untried = report.said("not tried")

@@ -11,6 +11,7 @@
 #include "probe/offers.hpp"
 #include "probe/probe.hpp"
 #include "probe/raw_client.hpp"
+#include "probe/renegotiation.hpp"
 #include "probe/tolerance.hpp"
 #include "probe/visit.hpp"
 
@@ -306,8 +307,13 @@ void prober::find_answers()
             {"early data", early_data_, early_data_ ? "the tickets allow it" : "no"});
     else
         report_.features.push_back({"early data", {}, "the server gave no ticket of TLS 1.3"});
+    tls::context_spec renegotiating = permissive_client();
+    set_renegotiating(renegotiating);
     report_.features.push_back(
-        {"renegotiation by the client", {}, report_.client + " does not begin one"});
+        report_.find_version(wire::version::tls_1_2) != nullptr
+            ? find_client_renegotiation(raw_, make_context(renegotiating))
+            : probed_answer{
+                  "renegotiation by the client", {}, "the server does not accept TLS 1.2"});
     if (raw_.shares_key())
         report_.features.push_back(
             {"groups of TLS 1.3 but X25519", {}, "the server refuses hellos without a key share"});

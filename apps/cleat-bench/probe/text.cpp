@@ -26,7 +26,7 @@ std::string duration_text(std::optional<std::chrono::nanoseconds> t)
 
 void add_row(std::string& text, std::string_view name, std::string const& value)
 {
-    fmt::format_to(std::back_inserter(text), "  {:18}{}\n", name, value);
+    fmt::format_to(std::back_inserter(text), "  {:17} {}\n", name, value);
 }
 
 void add_versions(std::string& text, probe_report const& report)

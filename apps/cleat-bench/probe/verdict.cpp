@@ -206,6 +206,8 @@ void judge_features(finding_list& found, probe_report const& report)
     };
     if (is("renegotiation", false))
         found.weak("no secure renegotiation (RFC 5746)");
+    if (is("renegotiation by the client", true))
+        found.weak("clients may renegotiate: each costs a handshake, and no connection");
     if (is("compression", true))
         found.weak("compression accepted (CRIME)");
     if (is("master secret", false))

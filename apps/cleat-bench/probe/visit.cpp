@@ -69,7 +69,8 @@ visit connection::run(milliseconds ticket_wait, std::string_view request)
     if (options_.sessions_wanted > 0)
         wait_for_sessions(ticket_wait, request);
     // OpenSSL resumes no session of a connection that did not end cleanly.
-    static_cast<void>(channel_.close(fd_.get()));
+    if (!options_.stays_open)
+        static_cast<void>(channel_.close(fd_.get()));
     return std::move(result_);
 }
 

@@ -28,6 +28,7 @@ struct visit_options
     tls::context const* context = nullptr;
     tls::session const* offered_session = nullptr;
     std::size_t sessions_wanted = 0; ///< Wait for this number of sessions, or until no more come.
+    bool stays_open = false;         ///< The visit does not close the connection.
 };
 
 /// visit is what a connection found out.
@@ -68,6 +69,9 @@ public:
 
     /// engine stays valid after the visit.
     [[nodiscard]] tls::engine const& engine() const noexcept { return channel_.engine(); }
+
+    /// socket is the connection's, for a visit that stays open.
+    [[nodiscard]] int socket() const noexcept { return fd_.get(); }
 
 private:
     using clock = std::chrono::steady_clock;
