@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, double>> off_cpu_kinds(profile const& recorde
     kinds["semaphores"] += static_cast<double>(parts.semaphore_ns);
     kinds["pthread_once"] += static_cast<double>(parts.once_ns);
     kinds["futexes of the program's own"] += static_cast<double>(parts.futex_ns);
-    kinds["no core to run on"] += static_cast<double>(parts.no_core_ns);
+    kinds["no core to run on"] += static_cast<double>(parts.no_core_outside_ns());
     std::vector<std::pair<std::string, double>> made{kinds.begin(), kinds.end()};
     std::erase_if(made, [](auto const& each) { return each.second < kind_least_ns; });
     std::ranges::stable_sort(made, std::greater{}, [](auto const& each) { return each.second; });

@@ -406,6 +406,8 @@ off_cpu_parts profile::off_cpu_time() const noexcept
     off_cpu_parts made;
     made.ns = thread_ns - std::min(thread_ns, cpu_ns);
     made.no_core_ns = no_core_ns;
+    for (off_cpu_place const& each : off_cpu)
+        made.sampled_ns += each.ns;
     for (lock const& each : locks) {
         std::uint64_t& part = each.kind == trace_condition   ? made.condition_ns
                               : each.kind == trace_semaphore ? made.semaphore_ns

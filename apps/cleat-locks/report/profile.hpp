@@ -232,18 +232,28 @@ struct off_cpu_parts
     std::uint64_t once_ns = 0;
     std::uint64_t futex_ns = 0;   ///< The program's own, by syscall().
     std::uint64_t no_core_ns = 0; ///< By the kernel's account, as far as it was sampled.
+    std::uint64_t sampled_ns = 0; ///< In no recorded wait, by samples.
 
     /// unexplained_ns is what no lock of the table explains.
     [[nodiscard]] std::uint64_t unexplained_ns() const noexcept
     {
         return ns - std::min(ns, blocked_ns);
     }
+    /// outside_ns is in no recorded wait.
+    [[nodiscard]] std::uint64_t outside_ns() const noexcept
+    {
+        return ns - std::min(ns, blocked_ns + condition_ns + semaphore_ns + once_ns + futex_ns);
+    }
+    /// no_core_outside_ns is what of no_core_ns the recorded and the sampled waits leave room for:
+    /// a thread that was woken up and waits for a core is still in its recorded wait.
+    [[nodiscard]] std::uint64_t no_core_outside_ns() const noexcept
+    {
+        return std::min(no_core_ns, outside_ns() - std::min(outside_ns(), sampled_ns));
+    }
     /// unrecorded_ns is in no recorded wait at all, and with a core to run on.
     [[nodiscard]] std::uint64_t unrecorded_ns() const noexcept
     {
-        return ns -
-               std::min(
-                   ns, blocked_ns + condition_ns + semaphore_ns + once_ns + futex_ns + no_core_ns);
+        return outside_ns() - no_core_outside_ns();
     }
 };
 

@@ -1,3 +1,4 @@
+#include "report/off_cpu_text.hpp"
 #include "report/profile.hpp"
 #include "report/window.hpp"
 
@@ -160,6 +161,27 @@ TEST_CASE("what found no room before the window is no part of it")
     profile const found = make_profile({whole});
     CHECK(found.processes.at(0).lost == 3);
     CHECK(found.waits_for_lost == 3);
+}
+
+TEST_CASE("the parts of the time off the CPU are no more than that time")
+{
+    profile busy; // Threads that are woken up wait for a core in their recorded waits.
+    busy.thread_ns = 100'000'000;
+    busy.cpu_ns = 10'000'000;
+    busy.no_core_ns = 60'000'000;
+    lock& condition = busy.locks.emplace_back();
+    condition.kind = trace_condition;
+    condition.wait_ns = 80'000'000;
+    double sum = 0;
+    for (auto const& [kind, ns] : off_cpu_kinds(busy))
+        sum += ns;
+    CHECK(sum == doctest::Approx(90e6));
+    CHECK(busy.off_cpu_time().no_core_outside_ns() == 10'000'000);
+    off_cpu_place& joins = busy.off_cpu.emplace_back(); // A wait that was seen is none for a core.
+    joins.call = "futex";
+    joins.ns = 4'000'000;
+    CHECK(busy.off_cpu_time().unrecorded_ns() == 4'000'000);
+    CHECK(busy.off_cpu_time().no_core_outside_ns() == 6'000'000);
 }
 
 TEST_CASE("shares of nothing are nothing")
