@@ -64,16 +64,16 @@ public:
     mapped_trace& operator=(mapped_trace const&) = delete;
     ~mapped_trace() { unmap(); }
 
-    // recorded_waits are the threads whose present wait the recorder times itself.
-    std::set<std::int32_t> recorded_waits()
+    // running are the blocks of the threads that run. They are valid until the next call.
+    std::map<std::int32_t, trace_thread const*> running()
     {
         map();
-        std::set<std::int32_t> found;
+        std::map<std::int32_t, trace_thread const*> found;
         for (std::size_t offset = trace_tables_bytes; offset + trace_block_bytes <= size_;
              offset += trace_block_bytes) {
             auto const* block = reinterpret_cast<trace_thread const*>(bytes_ + offset);
-            if (block->state == trace_running && block->wait_site != 0)
-                found.insert(block->tid);
+            if (block->state == trace_running)
+                found.emplace(block->tid, block);
         }
         return found;
     }
@@ -137,12 +137,15 @@ public:
             return true;
         std::uint64_t const now = now_ns();
         std::uint64_t const passed = now - std::exchange(last_ns_, now);
-        std::set<std::int32_t> const recorded = trace_.recorded_waits();
+        std::map<std::int32_t, trace_thread const*> const blocks = trace_.running();
         for (; !ec && threads != fs::directory_iterator{}; threads.increment(ec)) {
             std::string const name = threads->path().filename().string();
             std::int32_t tid = 0;
             std::from_chars(name.data(), name.data() + name.size(), tid);
-            sample_thread(tid, threads->path().string(), passed, recorded.contains(tid));
+            auto const block = blocks.find(tid);
+            sample_thread(
+                tid, threads->path().string(), passed,
+                block == blocks.end() ? nullptr : block->second);
         }
         ++record_.samples;
         if (std::exchange(anew_, false))
@@ -193,11 +196,18 @@ private:
             anew_ = true;
     }
 
+    // The wait that is seen may begin, or end, just before or after it is looked for in the block.
     void sample_thread(
-        std::int32_t tid, std::string const& folder, std::uint64_t passed, bool recorded)
+        std::int32_t tid, std::string const& folder, std::uint64_t passed,
+        trace_thread const* block)
     {
+        auto const in_recorded_wait = [&] {
+            return block != nullptr && __atomic_load_n(&block->wait_site, __ATOMIC_ACQUIRE) != 0;
+        };
         std::string text;
+        bool const before = in_recorded_wait();
         long const got = read_whole(folder + "/syscall", text);
+        bool const recorded = before || in_recorded_wait();
         if (got == -EACCES || got == -EPERM)
             record_.not_sampled = fmt::format(
                 "/proc/{}/task/{}/syscall: {}", pid_, tid,
