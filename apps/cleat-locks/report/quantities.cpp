@@ -99,6 +99,8 @@ std::string short_name(std::string_view function)
         } else if (char const c = whole[i]; c == '<' || c == '(' || c == '{') {
             if (depth++ == 0 && rest.starts_with("{lambda"))
                 made += "{lambda}";
+            else if (depth == 1 && rest.starts_with("{closure"))
+                made += "{closure}";
         } else if (c == '>' || c == ')' || c == '}') {
             depth -= depth > 0;
         } else if (depth == 0) {

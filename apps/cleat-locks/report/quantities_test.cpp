@@ -68,6 +68,7 @@ TEST_CASE("a short name of a lambda has its function's name")
     CHECK(
         short_name("serve(int)::{lambda(std::pair<int, b>)#2}::operator()(int) const") ==
         "serve::{lambda}::operator()");
+    CHECK(short_name("serve::{closure#0}::{closure:x#1}") == "serve::{closure}::{closure}");
 }
 
 TEST_CASE("a short name has no clone's suffix")

@@ -1,3 +1,4 @@
+#include "report/rust_names.hpp"
 #include "report/symbols.hpp"
 #include "report/utf8.hpp"
 
@@ -39,13 +40,17 @@ std::string readable(char const* name)
 {
     if (name == nullptr)
         return {};
+    if (std::optional<std::string> const rust = rust_name(name))
+        return in_utf8(*rust);
     // Another beginning is a C name, which would be demangled as a type: "m" is unsigned long.
     if (!std::string_view{name}.starts_with("_Z"))
         return in_utf8(name);
     int status = 0;
     std::unique_ptr<char, decltype(&std::free)> const made{
         abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free};
-    return in_utf8(status == 0 && made ? made.get() : name);
+    if (status != 0 || !made)
+        return in_utf8(name);
+    return in_utf8(legacy_rust_name(made.get()).value_or(made.get()));
 }
 
 std::string last_part(std::string_view path)
