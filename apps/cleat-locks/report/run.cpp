@@ -60,7 +60,10 @@ fs::path recorder()
 // found_in_path is the file that a shell would run.
 std::optional<fs::path> found_in_path(std::string const& name)
 {
-    auto const runs = [](fs::path const& p) { return ::access(p.c_str(), X_OK) == 0; };
+    auto const runs = [](fs::path const& p) {
+        std::error_code ec;
+        return ::access(p.c_str(), X_OK) == 0 && !fs::is_directory(p, ec);
+    };
     if (name.find('/') != std::string::npos)
         return runs(name) ? std::optional{fs::path{name}} : std::nullopt;
     char const* const path = std::getenv("PATH");
@@ -68,7 +71,7 @@ std::optional<fs::path> found_in_path(std::string const& name)
     while (!left.empty()) {
         std::size_t const colon = left.find(':');
         fs::path const file = fs::path{left.substr(0, colon)} / name;
-        if (runs(file) && !fs::is_directory(file))
+        if (runs(file))
             return file;
         left = colon == std::string_view::npos ? std::string_view{} : left.substr(colon + 1);
     }
@@ -242,9 +245,13 @@ int watch(run_request const& request, pid_t program, fs::path const& folder)
 int run_traced(run_request const& request)
 {
     std::optional<fs::path> const program = found_in_path(request.command.front());
-    if (!program)
-        throw std::runtime_error{
-            fmt::format("{}: there is no such program", request.command.front())};
+    if (!program) {
+        std::string const& name = request.command.front();
+        std::error_code ec;
+        bool const is_there = name.find('/') != std::string::npos && fs::exists(name, ec);
+        throw std::runtime_error{fmt::format(
+            "{}: {}", name, is_there ? "it is not executable" : "there is no such program")};
+    }
     fs::path const folder = folder_for(request);
     std::string why = why_not_recorded(*program);
     if (why.empty())

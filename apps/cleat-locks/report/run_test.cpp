@@ -30,6 +30,10 @@ TEST_CASE("a program that does not exist is an error before any file is made")
     CHECK_THROWS_WITH_AS(
         static_cast<void>(run_traced({.command = {"/no/such/program"}, .trace = trace})),
         "/no/such/program: there is no such program", std::runtime_error);
+    for (char const* const there : {"/proc/self/maps", "/proc"})
+        CHECK_THROWS_WITH_AS(
+            static_cast<void>(run_traced({.command = {there}, .trace = trace})),
+            doctest::Contains("it is not executable"), std::runtime_error);
     CHECK_FALSE(fs::exists(trace));
 }
 
