@@ -207,6 +207,7 @@ def test_an_interrupted_run_tells_what_it_has(bench, server):
 
 def test_what_the_first_transaction_finds(bench, closed_port):
     said = refused(bench, f"127.0.0.1:{closed_port}", code=1)
+    assert f"nothing listens at 127.0.0.1:{closed_port}: " in said, "also where the port is 443"
     assert "refused" in said and "check the address" in said
 
     def speaks_http(upstream):
@@ -259,7 +260,7 @@ def test_an_interruption_while_the_time_to_begin_is_waited_for(bench, server):
         (["127.0.0.1:0"], "port"),
         (["127.0.0.1:http"], "port"),
         (["http://127.0.0.1"], "https://"),
-        (["::1:443"], "brackets"),
+        (["::1:443"], "brackets: [::1]:443, or [::1:443]:443"),
         (["-r", "0", "127.0.0.1"], "--rate"),
         (["-r", "-5", "127.0.0.1"], "--rate"),
         (["-c", "0", "127.0.0.1"], "--connections"),

@@ -64,7 +64,9 @@ std::string cure_for_first(failure const& what, load_request const& request)
     if (wrong_answer && !request.wrong_answer_cure.empty())
         return request.wrong_answer_cure;
     if (what.kind == "refused")
-        return "nothing listens there: check the address, and that the server runs";
+        return fmt::format(
+            "nothing listens at {}: check the address, and that the server runs",
+            net::to_string(request.spec.address));
     if (what.kind == "not TLS")
         return "the server does not speak TLS on this port";
     if (what.kind.starts_with("certificate"))

@@ -108,7 +108,9 @@ target find_target(std::string const& text)
     if (bracketed && closing == std::string_view::npos)
         refuse_target(fmt::format("{}: the bracket of an IPv6 address is not closed", text));
     if (!bracketed && colon != std::string_view::npos && rest.find(':') != colon)
-        refuse_target(fmt::format("{}: write an IPv6 address in brackets: [{}]:443", text, rest));
+        refuse_target(fmt::format(
+            "{}: write an IPv6 address in brackets: [{}]:{}, or [{}]:443", text,
+            rest.substr(0, colon), rest.substr(colon + 1), rest));
     if (colon != std::string_view::npos && (!bracketed || colon > closing)) {
         found.port = rest.substr(colon + 1);
         rest = rest.substr(0, colon);
