@@ -394,6 +394,14 @@ TEST_CASE("a resumption that was asked for and did not come is reported")
     CHECK(remarks_on(r).front().find("66.7 %") != std::string::npos);
 }
 
+TEST_CASE("the text says how short a short run was")
+{
+    result r = example(1);
+    CHECK(to_text(r).find("(180 ok in 2.00 s)") != std::string::npos);
+    r.measured = 2ms;
+    CHECK(to_text(r).find("(180 ok in 2.00 ms)") != std::string::npos);
+}
+
 TEST_CASE("the text says how many transactions the times of a stage are without")
 {
     result r = example(1);

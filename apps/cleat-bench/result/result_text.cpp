@@ -175,7 +175,6 @@ std::string to_text(result const& result)
     std::string text;
     auto const out = std::back_inserter(text);
     tally const& counts = result.counts;
-    double const time = in_seconds(result.measured);
 
     std::string const overload = overload_of(result);
     if (result.partial)
@@ -191,8 +190,8 @@ std::string to_text(result const& result)
     if (result.rate_asked)
         fmt::format_to(out, "  rate asked            {:.1f}/s\n", *result.rate_asked);
     fmt::format_to(
-        out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", result.rate(),
-        counts.ok - counts.drained_ok, time);
+        out, "  rate achieved         {:.1f}/s  ({} ok in {})\n", result.rate(),
+        counts.ok - counts.drained_ok, in_words(static_cast<double>(result.measured.count())));
     if (counts.drained != 0)
         fmt::format_to(
             out, "  drain                 {}, in which {} of {} ended\n",
