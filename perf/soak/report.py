@@ -166,17 +166,23 @@ def flood_text(document: dict) -> str:
     )
 
 
+def tables(document: dict) -> str:
+    """tables are the series, and the honest clients."""
+    heads = ["", "cycles", "at the start", "growth over the run, 95 %", "may grow by", ""]
+    return "\n\n".join([
+        table(heads, map(trend_row, document["trends"])),
+        table(["honest clients", "transactions", "failed"], client_rows(document["cycles"])),
+    ])  # fmt: skip
+
+
 def shown(document: dict) -> str:
     """shown is the report of a document."""
     count = len(document["cycles"])
     seconds = document["samples"]["seconds"][-1]
-    heads = ["", "cycles", "at the start", "growth over the run, 95 %", "may grow by", ""]
     lines = [
         f"{count} cycles in {seconds / 60:.1f} minutes. {flood_text(document)}",
         "",
-        table(heads, map(trend_row, document["trends"])),
-        "",
-        table(["honest clients", "transactions", "failed"], client_rows(document["cycles"])),
+        tables(document),
         "",
         f"Idle clients have asked {document['idle']['asked']:,} times; "
         f"{document['idle']['cut_with_server']:,} times one had been cut with its server.",

@@ -13,6 +13,7 @@ import limits
 import lock_cores
 import overload
 import reload
+import soak.report
 import stream_cost
 import upstreams
 import wave_memory
@@ -158,6 +159,11 @@ def wave_memory_table(document: dict) -> str:
     return table(wave_memory.HEADS, wave_memory.rows(document["rounds"]))
 
 
+def soak_tables(document: dict) -> str:
+    """soak_tables are what has grown in a long run, and which clients failed."""
+    return soak.report.tables(document)
+
+
 def upstream_tables(document: dict) -> str:
     """upstream_tables are what a server in the middle costs, where TLS goes on behind it."""
     shown = [
@@ -200,6 +206,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "overload": overload_table,
     "half-open": half_open_table,
     "wave-memory": wave_memory_table,
+    "soak": soak_tables,
     "upstreams": upstream_tables,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,
