@@ -256,7 +256,8 @@ public:
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
         workers_.watch().look(clock::now(), log());
-        heap_.look(clock::now(), workers_.memory_freed());
+        if (!*workers_.present().configuration->settings.lock_memory) // The kernel keeps all then.
+            heap_.look(clock::now(), workers_.memory_freed());
         log().report_lost_lines(); // The workers may have no line to write for long.
         notifier_.look(workers_);
     }

@@ -15,8 +15,6 @@ namespace cleat::app {
 /// it. malloc_trim holds the lock of a worker's part of the heap while it looks through it: 10 ms
 /// for 60 MB that are free, 0.1 ms where nothing is. A thread of low priority that the scheduler
 /// stops meanwhile would stop the worker for longer.
-///
-/// With lock-memory the kernel keeps all memory, and this does nothing.
 class heap_trimmer
 {
 public:

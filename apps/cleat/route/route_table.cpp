@@ -166,6 +166,8 @@ std::vector<route_table::number> route_table::routes_by_certificate(route_questi
         }
     });
     std::ranges::sort(found);
+    auto const twins = std::ranges::unique(found); // Of an exact name and a wildcard.
+    found.erase(twins.begin(), twins.end());
     return found;
 }
 

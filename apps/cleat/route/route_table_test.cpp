@@ -216,6 +216,19 @@ TEST_CASE("what was offered covers what was agreed on, and not the other way rou
 }
 
 } // namespace
+TEST_CASE("the routes that a certificate may lead to are in their order, and each is there once")
+{
+    route_rule const any{.certificates = {allow_rule{}}};
+    route_rule const two_names{
+        .names = {name("a.example.org"), name("*.example.org")}, .certificates = {allow_rule{}}};
+    route_rule const other{.names = {name("b.example.org")}, .certificates = {allow_rule{}}};
+    route_table const table{std::vector{two_names, any, other, by_name("a.example.org"), any}};
+    using numbers = std::vector<route_table::number>;
+    CHECK(table.routes_by_certificate({.server_name = "a.example.org"}) == numbers{0, 1});
+    CHECK(table.routes_by_certificate({.server_name = "b.example.org"}) == numbers{0, 1, 2, 4});
+    CHECK(table.routes_by_certificate({}) == numbers{1, 4});
+}
+
 TEST_CASE("a route by certificate takes established clients that show one that meets a rule")
 {
     allow_rule alice{.origin = "c:1"};

@@ -70,8 +70,7 @@ std::optional<std::size_t> balancer::choose(
     find_candidates(now, tried);
     if (candidates_.empty())
         return {};
-    if (has_limits_)
-        leave_out_full();
+    leave_out_full();
     switch (strategy_) {
     case balance::first:
         return candidates_.front();
@@ -90,7 +89,7 @@ void balancer::change(
     time_point now, std::size_t server, unsigned weight, server_state state) noexcept
 {
     balanced_server& one = servers_[server];
-    server_state const before = std::exchange(one.state, state);
+    server_state const before = std::exchange(one.load->state, state);
     one.weight = weight;
     one.shares = weight * shares_of_weight;
     if (state == server_state::serving && before == server_state::down)
@@ -132,7 +131,7 @@ void balancer::raise(time_point now) noexcept
 unsigned balancer::rank_of(balanced_server const& one, time_point now) const noexcept
 {
     unsigned const in_service = one.health.serves(now) ? 0U : 2U;
-    return (one.state == server_state::down ? 4U : in_service) + (one.is_backup ? 1U : 0U);
+    return (one.load->state == server_state::down ? 4U : in_service) + (one.is_backup ? 1U : 0U);
 }
 
 // Those of the best rank that there is.

@@ -54,6 +54,7 @@ struct server_load
     std::int64_t connections = 0;
     std::int64_t waiting = 0; ///< In line for the server: see balancer::waits.
     std::int64_t limit = 0;   ///< Of the newest configuration; 0: none.
+    server_state state = server_state::serving;
 };
 
 /// client_key is the same for all connections of a client: a hash of the 4 or 16 bytes of its
@@ -108,7 +109,6 @@ public:
     void limit(std::size_t server, std::int64_t connections) noexcept
     {
         load(server).limit = connections;
-        has_limits_ = has_limits_ || connections != 0;
     }
 
     /// share_load counts together with the balancer of the configuration before, in which the
@@ -157,7 +157,7 @@ public:
 
     [[nodiscard]] server_state state(std::size_t server) const noexcept
     {
-        return servers_[server].state;
+        return load(server).state;
     }
 
     /// of_server is whether connections may go to it.
@@ -178,7 +178,6 @@ private:
         std::int64_t shares = shares_of_weight; // In force: those of the weight, or fewer.
         time_point rises_since{};
         bool is_backup = false;
-        server_state state = server_state::serving;
         std::uint64_t name = 0; // A hash of it.
         std::shared_ptr<server_load> load = std::make_shared<server_load>();
         std::int64_t turn = 0; // Smooth weighted round robin: the highest is next.
@@ -202,7 +201,6 @@ private:
     balance strategy_;
     ejection_rule rule_;
     std::chrono::milliseconds slow_start_;
-    bool has_limits_ = false;
     server_set drained_;
     server_set rising_;  // Their weight rises.
     numbers candidates_; // Of the present choice; its memory is kept.

@@ -62,6 +62,7 @@ void upstream_choice::enter_server() noexcept
         return servers.waits(server_);
     }
     servers.began(server_);
+    upstream_.line(server_).on_use(upstream_.ready());
     tries_ = servers.of_server(server_).began();
 }
 
@@ -77,6 +78,7 @@ bool upstream_choice::admit() noexcept
     if (!upstream_.servers().admit(server_))
         return false;
     waits_ = false;
+    upstream_.line(server_).on_use(upstream_.ready());
     upstream_.count(server_, server_count::waited);
     tries_ = upstream_.servers().of_server(server_).began();
     return true;

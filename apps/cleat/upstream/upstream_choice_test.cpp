@@ -404,6 +404,49 @@ TEST_CASE_FIXTURE(two_servers, "a limit is in equal parts for the workers")
     CHECK_FALSE(upstream().servers().is_full(0));
 }
 
+TEST_CASE_FIXTURE(two_servers, "a server of the same name keeps its connections over a reload")
+{
+    plan.servers[0].connections_max = plan.servers[1].connections_max = 1;
+    upstream().servers().began(1);
+    upstream_plan next = plan;
+    std::swap(next.servers[0], next.servers[1]);
+    worker_upstream after{worker, next, logger{*sink, log_level::info}};
+    after.go_on_from(upstream());
+    CHECK(after.servers().is_full(0));
+    CHECK_FALSE(after.servers().is_full(1));
+    upstream().servers().ended(1);
+    CHECK_FALSE(after.servers().is_full(0));
+}
+
+TEST_CASE_FIXTURE(two_servers, "a target of a service keeps its connections at its address")
+{
+    plan.servers[0].connections_max = plan.servers[1].connections_max = 1;
+    plan.names.push_back(
+        {.watched = {{"app.example", 0, dns_question::kind::service}, {}, {}},
+         .targets = {"one", "two"}});
+    upstream().servers().began(1);
+    upstream_plan next = plan; // The first target is gone, and the second has its place.
+    next.servers[0].addresses = plan.servers[1].addresses;
+    next.servers[1].addresses.clear();
+    worker_upstream after{worker, next, logger{*sink, log_level::info}};
+    after.go_on_from(upstream());
+    CHECK(after.servers().is_full(0));
+    CHECK_FALSE(after.servers().is_full(1));
+}
+
+TEST_CASE_FIXTURE(two_servers, "a connection from before a reload knows a server that is drained")
+{
+    upstream_choice waiting{upstream(), {}};
+    CHECK(waiting.next()->port() == 1);
+    worker_upstream after{worker, plan, logger{*sink, log_level::info}};
+    after.go_on_from(upstream());
+    CHECK_FALSE(waiting.leaves_line());
+    worker_table drained =
+        copy_for_worker({{{address_of("1")}, 1, server_state::drained}, {{address_of("3")}}}, 0);
+    after.follow(drained);
+    CHECK(waiting.leaves_line());
+}
+
 TEST_CASE_FIXTURE(two_servers, "a server that is drained gets no connection, and counts as none")
 {
     follow({{{address_of("1")}, 1, server_state::drained}, {{address_of("3")}}});

@@ -7,19 +7,6 @@
 
 namespace cleat::app {
 
-namespace {
-
-bool has_common(
-    std::vector<net::address> const& some, std::vector<net::address> const& others) noexcept
-{
-    return std::ranges::any_of(some, [&](net::address const& one) {
-        return std::ranges::any_of(
-            others, [&](net::address const& other) { return are_same(one, other); });
-    });
-}
-
-} // namespace
-
 upstream_servers::upstream_servers(
     net::worker& worker, upstream_plan const& plan, logger const& log, worker_counts* counts,
     tls::context const* context)
@@ -49,7 +36,7 @@ bool upstream_servers::take(std::size_t server, worker_server& row) noexcept
     std::unique_ptr<server_addresses>& mine = addresses_[server];
     if (are_same(row.addresses->all(), mine->all()))
         return false;
-    if (!has_common(row.addresses->all(), mine->all())) {
+    if (!have_common(row.addresses->all(), mine->all())) {
         // Another machine: what the old one did says nothing of it.
         servers_.of_server(server).forget();
         servers_.returned(worker_.now(), server);

@@ -42,6 +42,15 @@ bool are_same(std::vector<net::address> const& one, std::vector<net::address> co
         one, other, [](net::address const& a, net::address const& b) { return are_same(a, b); });
 }
 
+bool have_common(
+    std::vector<net::address> const& some, std::vector<net::address> const& others) noexcept
+{
+    return std::ranges::any_of(some, [&](net::address const& one) {
+        return std::ranges::any_of(
+            others, [&](net::address const& other) { return are_same(one, other); });
+    });
+}
+
 std::vector<net::address> by_turns(std::vector<net::address> all)
 {
     if (all.empty())

@@ -48,6 +48,10 @@ using upstream_table = std::vector<server_row>;
 [[nodiscard]] bool are_same(
     std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept;
 
+/// have_common: an address is in both lists.
+[[nodiscard]] bool have_common(
+    std::vector<net::address> const& some, std::vector<net::address> const& others) noexcept;
+
 /// by_turns are the addresses with their families by turns, from the first one's on (RFC 8305,
 /// section 4). Those of a family keep their order. The rest of the larger family comes last.
 [[nodiscard]] std::vector<net::address> by_turns(std::vector<net::address> all);

@@ -5,11 +5,28 @@
 #include <chrono>
 
 namespace cleat::app {
+namespace {
+
+bool is_of_service(upstream_plan const& plan, std::size_t server) noexcept
+{
+    return std::ranges::any_of(plan.names, [server](planned_name const& each) {
+        return each.watched.question.what == dns_question::kind::service && server >= each.server &&
+               server - each.server < each.targets.size();
+    });
+}
+
+} // namespace
 
 void server_line::try_again() noexcept
 {
     queue.try_again();
     if (ready != nullptr)
+        ready->look();
+}
+
+void server_line::on_use(ready_connections const* own) noexcept
+{
+    if (ready != nullptr && ready != own)
         ready->look();
 }
 
@@ -39,16 +56,30 @@ void worker_upstream::follow(worker_table& table) noexcept
         ready_->look();
 }
 
-void worker_upstream::go_on_from(worker_upstream& before) noexcept
+// The same server in the configuration before. A target of a service may have another place there,
+// and no name: it is known by its addresses.
+std::optional<std::size_t> worker_upstream::find_in(
+    worker_upstream& before, std::size_t server) const noexcept
 {
     std::vector<server_plan> const& old = before.plan().servers;
+    server_plan const& wanted = plan().servers[server];
+    bool const is_target = is_of_service(plan(), server);
+    for (std::size_t i = 0; i != old.size(); ++i)
+        if (is_target ? is_of_service(before.plan(), i) &&
+                            have_common(before.addresses(i).all(), wanted.addresses)
+                      : old[i].name == wanted.name)
+            return i;
+    return std::nullopt;
+}
+
+void worker_upstream::go_on_from(worker_upstream& before) noexcept
+{
     for (std::size_t i = 0; i != lines_.size(); ++i) {
-        auto const found = std::ranges::find(old, plan().servers[i].name, &server_plan::name);
-        if (found == old.end())
+        std::optional<std::size_t> const number = find_in(before, i);
+        if (!number)
             continue;
-        auto const number = static_cast<std::size_t>(found - old.begin());
-        servers().share_load(i, before.servers(), number);
-        lines_[i] = before.lines_[number];
+        servers().share_load(i, before.servers(), *number);
+        lines_[i] = before.lines_[*number];
         lines_[i]->ready = ready_.get();
         lines_[i]->try_again(); // The limit may be higher.
     }

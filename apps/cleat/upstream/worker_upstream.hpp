@@ -26,6 +26,10 @@ struct server_line
     /// try_again: there may be room for one more.
     void try_again() noexcept;
 
+    /// on_use: a connection of some configuration counts as the server's from now on. Where it is
+    /// not the newest one, connections that are ready may have to end.
+    void on_use(ready_connections const* own) noexcept;
+
     connect_queue queue;
     ready_connections* ready = nullptr; ///< Those of the newest configuration; or null.
 };
@@ -46,8 +50,8 @@ public:
     /// keep the addresses that they try.
     void follow(worker_table& table) noexcept;
 
-    /// go_on_from the same upstream in the configuration before: servers of the same name keep
-    /// their connections, and those that wait for one.
+    /// go_on_from the same upstream in the configuration before: servers of the same name, and
+    /// targets of a service at the same address, keep their connections, and those that wait.
     void go_on_from(worker_upstream& before) noexcept;
 
     /// line is that of a server.
@@ -79,6 +83,9 @@ public:
     void server_answered(std::size_t server);
 
 private:
+    [[nodiscard]] std::optional<std::size_t> find_in(
+        worker_upstream& before, std::size_t server) const noexcept;
+
     std::vector<std::shared_ptr<server_line>> lines_; // By server, as is:
     std::deque<connect_queue> queues_;
     connect_queue ports_;
