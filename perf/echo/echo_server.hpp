@@ -109,8 +109,10 @@ asio::awaitable<void> accept_connections(
 {
     for (;;) {
         auto [failed, accepted] = co_await acceptor.async_accept(token);
-        if (failed)
+        if (failed == asio::error::connection_aborted)
             continue;
+        if (failed) // Without descriptors, for one, a loop would count as the server's CPU.
+            throw boost::system::system_error{failed};
         asio::co_spawn(
             acceptor.get_executor(), serve_connection<Library>(std::move(accepted), context, use),
             asio::detached);
@@ -130,7 +132,11 @@ void run(echo_options const& use)
     announce(acceptor.native_handle());
     asio::signal_set signals{io, SIGTERM, SIGINT};
     signals.async_wait([&io](boost::system::error_code, int) { io.stop(); });
-    asio::co_spawn(io, accept_connections<Library>(acceptor, context, use), asio::detached);
+    asio::co_spawn(
+        io, accept_connections<Library>(acceptor, context, use), [](std::exception_ptr failed) {
+            if (failed)
+                std::rethrow_exception(failed);
+        });
     io.run();
 }
 
