@@ -23,10 +23,10 @@ IN_FLOOD: frozenset[Failure] = frozenset({
     ("handshake", "timeout"),
     ("answer", "timeout"),
 })
-# A request that was due just before the end of the time, while its connection waited for an answer.
-# One for each connection tells nothing: a server that is late shows in the p99.
+# Requests that were due just before the end of the time, while their connections waited for answers.
+# A machine with other work may stop for 0.2 s then; a server that is late shows in the p99.
 AT_THE_END: Failure = ("start", "connection busy")
-QUIET_CONNECTIONS = 4
+AT_THE_END_SHARE = 0.05
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Phase:
         for (stage, kind), count in sorted(self.failures.items()):
             if (stage, kind) in self.expected:
                 expected += count
-            elif (stage, kind) == AT_THE_END and count <= QUIET_CONNECTIONS:
+            elif (stage, kind) == AT_THE_END and count <= AT_THE_END_SHARE * self.attempts:
                 continue
             else:
                 said.append(f"{self.name}: {count} in {stage}: {kind}")

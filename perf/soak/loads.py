@@ -10,7 +10,6 @@ from cleat_perf import environment
 from cleat_perf.processes import Process
 from cleat_perf.serve import Unable
 
-from soak.failures import QUIET_CONNECTIONS
 from soak.sites import BOTH, Site
 
 PATIENCE_S = 120
@@ -47,7 +46,7 @@ class Rates:
             ),
         }  # fmt: skip
         self.quiet = (
-            "-r", share(4, 200), "-c", QUIET_CONNECTIONS, "--keep", "--path", "/1",
+            "-r", share(4, 200), "-c", 4, "--keep", "--path", "/1",
             "--expect-size", 1, *WAIT,
         )  # fmt: skip
         self.flood_at(capacity)
