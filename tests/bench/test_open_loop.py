@@ -172,8 +172,9 @@ def test_a_server_that_stops_for_a_second_is_seen(bench, server):
 
 def test_what_a_worker_may_not_open_is_a_failure(bench, server):
     found = bench.load("-r", 100, "-d", "1s", "--in-flight", 1, "--no-preflight",
-                       server(http(delay=0.5)).address)
+                       "--path", "/a", "--path", "/b", server(http(delay=0.5)).address)
     assert found["attempts"] == 100
+    assert sum(each["attempts"] for each in found["paths"]) == 100
     assert {"stage": "start", "kind": "in-flight limit"}.items() <= found["failures"][0].items()
     assert found["client_limited"]
     assert "CLIENT-LIMITED" in found["text"]

@@ -199,6 +199,8 @@ void generator::begin_one(moment intended)
         return;
     ++counts_.attempts;
     ++counts_.failures[{stage::start, "in-flight limit"}];
+    if (!counts_.paths.empty())
+        ++counts_.paths[choose_path()].attempts;
     interval& in_time = counts_.interval_at(since_begin(intended));
     ++in_time.attempted;
     ++in_time.failed;
