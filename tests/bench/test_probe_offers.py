@@ -7,6 +7,7 @@ import re
 import select
 import shutil
 import socket
+import ssl
 import subprocess
 from pathlib import Path
 from typing import Callable, Iterator
@@ -239,6 +240,25 @@ def test_a_server_that_lets_clients_renegotiate_is_weak(s_server, certs, suite):
     refuses = Report(s_server(*flags, pem=certs.rsa))
     assert "renegotiation by the client refused with an alert" in refuses.text
     assert not any("renegotiate" in each for each in refuses.weak)
+
+
+def test_renegotiation_that_is_not_answered_is_not_known(certs):
+    """The server reads no more TLS after its handshake."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.maximum_version = ssl.TLSVersion.TLSv1_2
+    tls.load_cert_chain(certs.rsa.pem)
+
+    def talk(accepted: socket.socket) -> None:
+        with tls.wrap_socket(accepted, server_side=True) as client:
+            rest = socket.socket(fileno=client.detach())
+        with rest:
+            rest.settimeout(DEADLINE)
+            while rest.recv(1 << 16):
+                pass
+
+    with Server(talk) as port:
+        report = Report(port)
+    assert "renegotiation by the client: not answered" in report.said("not tried")
 
 
 def test_renegotiation_that_could_not_be_asked_for(s_server, certs):

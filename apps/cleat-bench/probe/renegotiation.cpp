@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -29,7 +30,7 @@ constexpr std::size_t reply_header_size = 5;
 constexpr std::size_t hello_request_size = 4 + 8 + 16;
 
 // first_reply is the type of the first record that is an answer: a handshake message or an alert.
-// 0: the server closed, or sent none in the time.
+// 0: the server closed, which sets `closed`, or there was none in the time.
 std::size_t first_reply(int fd, milliseconds time, bool& closed)
 {
     auto const deadline = std::chrono::steady_clock::now() + time;
@@ -51,13 +52,16 @@ std::size_t first_reply(int fd, milliseconds time, bool& closed)
         }
         auto const left =
             std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd one{fd, POLLIN, 0};
-        if (left.count() <= 0 || ::poll(&one, 1, static_cast<int>(left.count())) <= 0)
+        if (left.count() <= 0)
             return 0;
+        pollfd one{fd, POLLIN, 0};
+        ::poll(&one, 1, static_cast<int>(left.count())); // A signal may end it early.
         std::array<char, 4096> block{};
         ssize_t const got = ::recv(fd, block.data(), block.size(), MSG_DONTWAIT);
-        closed = got <= 0;
-        if (closed)
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        closed = got == 0 || (got < 0 && errno == ECONNRESET);
+        if (got <= 0)
             return 0;
         bytes.append(block.data(), static_cast<std::size_t>(got));
     }
@@ -105,11 +109,11 @@ probed_answer find_client_renegotiation(raw_client const& client, tls::context c
         first_reply(visitor.socket(), std::min(client.timeout(), last_answer_time), closed);
     if (reply == static_cast<std::size_t>(wire::record_type::handshake))
         return {question, true, "permitted: the server begins another handshake"};
-    return {
-        question, false,
-        reply != 0 ? "refused with an alert"
-        : closed   ? "refused: the server closes the connection"
-                   : "not answered"};
+    if (reply != 0)
+        return {question, false, "refused with an alert"};
+    if (closed)
+        return {question, false, "refused: the server closes the connection"};
+    return {question, {}, "not answered"};
 }
 
 } // namespace cleat::bench
