@@ -350,12 +350,13 @@ std::string overload_of(result const& result)
     std::string const ends = fmt::format(
         "took {} more ({:.1f}/s)", in_words(static_cast<double>(result.drain.count())),
         result.drain_rate());
-    std::string const left =
-        unsent == 0 ? ", and " + ends
-                    : fmt::format(
-                          ": {} of these were not sent at all, as their connection was "
-                          "busy, and the others {}",
-                          unsent, ends);
+    std::string left = ", and " + ends;
+    if (unsent >= counts.drained && unsent != 0)
+        left = ": none of these was sent at all, as their connection was busy";
+    else if (unsent != 0)
+        left = fmt::format(
+            ": {} of these were not sent at all, as their connection was busy, and the others {}",
+            unsent, ends);
     return fmt::format(
         "it did not keep up: {:.1f}/s were done of {:.1f}/s asked for, and a queue grew; {} of {} "
         "transactions were still waiting when the load ended{}; their times measure how long the "

@@ -343,6 +343,11 @@ TEST_CASE("a queue that grows is an overload, and the rate is what was done in t
     CHECK(
         overload_of(slow).find("ended: 10 of these were not sent at all, as their connection was "
                                "busy, and the others took 4.00 s more") != std::string::npos);
+    slow.counts.failures[{stage::start, std::string{connection_busy}}] = 100;
+    CHECK(
+        overload_of(slow).find("100 of 200 transactions were still waiting when the load ended: "
+                               "none of these was sent at all, as their connection was busy; ") !=
+        std::string::npos);
     slow.counts.failures.erase({stage::start, std::string{connection_busy}});
     CHECK(to_text(slow).starts_with("OVERLOADED: it did not keep up: 45.0/s were done of 100.5/s"));
     std::string const text = to_json(slow);
