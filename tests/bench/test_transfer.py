@@ -100,6 +100,12 @@ def test_the_cures_are_of_options_that_it_has(bench, server):
     assert "--path" in ran.stderr and "--expect-status" not in ran.stderr
 
 
+def test_a_path_with_a_weight_is_refused(bench):
+    ran = bench.run("transfer", "--path", "/a 3", "127.0.0.1:1")
+    assert ran.returncode == 2
+    assert "--path '/a 3': a space" in ran.stderr
+
+
 def test_workers_are_its_threads(bench, server):
     target = server(http(body=b"x" * 1024))
     ran = bench.run("transfer", "--workers", 2, "-c", 2, "-m", 2, "-s", "1K", "--json", "t.json",

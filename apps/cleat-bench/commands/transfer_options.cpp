@@ -1,3 +1,4 @@
+#include "commands/load_paths.hpp"
 #include "commands/transfer_options.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
@@ -88,8 +89,10 @@ transfer_request transfer_options::make()
         load.raw = std::string(*bytes, 'x');
         load.size = std::to_string(*bytes);
     }
-    if (!path.empty())
+    if (!path.empty()) {
+        check_path("--path", path); // It is the only one: a weight has no effect.
         load.paths = {path};
+    }
     request.load = load.make();
     request.load.asked.emplace_back(
         "transfer", fmt::format("{}, messages of {}, {} threads", direction, size, threads));
