@@ -187,14 +187,16 @@ void unrecorded_search::look()
 
 void unrecorded_search::write() const
 {
-    if (found_.empty())
+    std::error_code ec;
+    if (found_.empty()) {
+        fs::remove(folder_ / unrecorded_file, ec); // An earlier write may have named some.
         return;
+    }
     std::vector<unrecorded_process> all;
     for (auto const& [program, process] : found_)
         all.push_back(process);
     fs::path const fresh = folder_ / "unrecorded.new";
     std::ofstream{fresh, std::ios::binary} << text_of(all);
-    std::error_code ec;
     fs::rename(fresh, folder_ / unrecorded_file, ec);
 }
 

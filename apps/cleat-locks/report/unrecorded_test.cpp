@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,17 @@ TEST_CASE("a file that cannot be read names no process")
 {
     fs::path const trace = fs::temp_directory_path() / fmt::format("unrecorded-{}", ::getpid());
     fs::create_directories(trace / unrecorded_file); // Its reading fails, and not its opening.
+    CHECK(read_unrecorded(trace).empty());
+    fs::remove_all(trace);
+}
+
+TEST_CASE("a search that has found nothing leaves no file of an earlier write")
+{
+    fs::path const trace = fs::temp_directory_path() / fmt::format("withdrawn-{}", ::getpid());
+    fs::create_directories(trace);
+    std::ofstream{trace / unrecorded_file} << text_of({{7, "a", "static"}});
+    REQUIRE(read_unrecorded(trace).size() == 1);
+    unrecorded_search{trace}.write();
     CHECK(read_unrecorded(trace).empty());
     fs::remove_all(trace);
 }
