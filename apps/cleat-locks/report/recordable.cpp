@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -21,16 +22,15 @@ namespace {
 namespace fs = std::filesystem;
 
 // file_size_limit_text says that the limit of a file's size is too small for a trace; empty: it is
-// not. The program inherits that limit, unless it sets another one itself.
-std::string file_size_limit_text()
+// not.
+std::string file_size_limit_text(std::uint64_t limit)
 {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= trace_tables_bytes)
+    if (limit >= trace_tables_bytes)
         return {};
     return fmt::format(
         "no file may be larger than {} KiB here, and a trace takes {} KiB and {} KiB more for each "
         "thread: raise that limit (ulimit -f)",
-        limit.rlim_cur >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
+        limit >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
 }
 
 // has_address_sanitizer searches a program for the first function of AddressSanitizer.
@@ -55,7 +55,38 @@ bool has_address_sanitizer(std::ifstream& program)
 
 } // namespace
 
-std::string why_not_recorded(fs::path const& program)
+surroundings own_surroundings()
+{
+    surroundings found;
+    if (char const* const options = std::getenv("ASAN_OPTIONS"))
+        found.asan_options = options;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0)
+        found.file_size_max = limit.rlim_cur;
+    return found;
+}
+
+surroundings parse_surroundings(std::string_view environment, std::string_view limits)
+{
+    constexpr std::string_view variable = "ASAN_OPTIONS=";
+    constexpr std::string_view limit = "Max file size";
+    surroundings found;
+    while (!environment.empty()) {
+        std::string_view const entry = environment.substr(0, environment.find('\0'));
+        environment.remove_prefix(std::min(entry.size() + 1, environment.size()));
+        if (entry.starts_with(variable))
+            found.asan_options = entry.substr(variable.size());
+    }
+    if (std::size_t const line = limits.find(limit); line != limits.npos) {
+        limits.remove_prefix(line + limit.size());
+        limits.remove_prefix(std::min(limits.find_first_not_of(' '), limits.size()));
+        // The word "unlimited" is no number, and leaves it as it is.
+        std::from_chars(limits.data(), limits.data() + limits.size(), found.file_size_max);
+    }
+    return found;
+}
+
+std::string why_not_recorded(fs::path const& program, surroundings const& around)
 {
     struct stat about
     {
@@ -64,7 +95,7 @@ std::string why_not_recorded(fs::path const& program)
         (((about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid()) ||
          ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid())))
         return "it changes its user (set-user-ID), and the system preloads nothing into it";
-    std::string limit = file_size_limit_text();
+    std::string limit = file_size_limit_text(around.file_size_max);
     std::ifstream from{program, std::ios::binary};
     Elf64_Ehdr header{};
     if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
@@ -80,10 +111,7 @@ std::string why_not_recorded(fs::path const& program)
     }
     if (!dynamic)
         return "it is linked statically, so nothing can be preloaded into it";
-    char const* const options = std::getenv("ASAN_OPTIONS");
-    bool const allowed =
-        options != nullptr &&
-        std::string_view{options}.find("verify_asan_link_order=0") != std::string_view::npos;
+    bool const allowed = around.asan_options.find("verify_asan_link_order=0") != std::string::npos;
     if (!allowed && has_address_sanitizer(from))
         return "it has AddressSanitizer, which ends a program that something is preloaded into: "
                "set ASAN_OPTIONS=verify_asan_link_order=0, or record a build without it";

@@ -95,7 +95,7 @@ std::string full_disk_text(fs::path const& folder)
 // why_nothing gives a likely reason why nothing was recorded of a program that has run.
 std::string why_nothing(fs::path const& program, fs::path const& folder)
 {
-    if (std::string why = why_not_recorded(program); !why.empty())
+    if (std::string why = why_not_recorded(program, own_surroundings()); !why.empty())
         return why;
     if (std::string why = full_disk_text(folder); !why.empty())
         return why;
@@ -253,7 +253,7 @@ int run_traced(run_request const& request)
             "{}: {}", name, is_there ? "it is not executable" : "there is no such program")};
     }
     fs::path const folder = folder_for(request);
-    std::string why = why_not_recorded(*program);
+    std::string why = why_not_recorded(*program, own_surroundings());
     if (why.empty())
         why = full_disk_text(folder);
     if (!why.empty())

@@ -106,7 +106,9 @@ std::string why(int pid)
             continue;
         any = true;
         if (entry.find("libcleat-locks.so") != entry.npos)
-            return why_not_recorded(fmt::format("/proc/{}/exe", pid));
+            return why_not_recorded(
+                fmt::format("/proc/{}/exe", pid),
+                parse_surroundings(environment, whole_file(fmt::format("/proc/{}/limits", pid))));
     }
     return any ? "it was started with another LD_PRELOAD" : "it was started without LD_PRELOAD";
 }

@@ -1,13 +1,16 @@
 #include "report/profile.hpp"
+#include "report/recordable.hpp"
 #include "report/report_text.hpp"
 #include "report/unrecorded.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -44,6 +47,37 @@ TEST_CASE("a search that has found nothing leaves no file of an earlier write")
     unrecorded_search{trace}.write();
     CHECK(read_unrecorded(trace).empty());
     fs::remove_all(trace);
+}
+
+TEST_CASE("the surroundings of a process are those of its own files")
+{
+    constexpr std::string_view limits =
+        "Limit                     Soft Limit           Hard Limit           Units     \n"
+        "Max cpu time              5                    unlimited            seconds   \n"
+        "Max file size             102400               unlimited            bytes     \n";
+    using namespace std::string_view_literals;
+    surroundings const set = parse_surroundings("A=1\0ASAN_OPTIONS=x=1:y=2\0B=2\0"sv, limits);
+    CHECK(set.asan_options == "x=1:y=2");
+    CHECK(set.file_size_max == 102400);
+    surroundings const free =
+        parse_surroundings("MY_ASAN_OPTIONS=x\0"sv, "Max file size    unlimited    unlimited");
+    CHECK(free.asan_options.empty());
+    CHECK(free.file_size_max == UINT64_MAX);
+    CHECK(parse_surroundings("", "").file_size_max == UINT64_MAX);
+}
+
+TEST_CASE("a program is judged by the surroundings of its process")
+{
+    fs::path const program = fs::temp_directory_path() / fmt::format("sanitized-{}", ::getpid());
+    fs::copy_file("/bin/sh", program);
+    std::ofstream{program, std::ios::binary | std::ios::app} << "__asan_init";
+    CHECK(why_not_recorded(program, {}).starts_with("it has AddressSanitizer"));
+    surroundings const allowed{.asan_options = "verify_asan_link_order=0"};
+    CHECK(why_not_recorded(program, allowed).empty());
+    surroundings const limited{
+        .asan_options = "verify_asan_link_order=0", .file_size_max = 100 << 10};
+    CHECK(why_not_recorded(program, limited).starts_with("no file may be larger than 100 KiB"));
+    fs::remove(program);
 }
 
 TEST_CASE("a report names the programs that were not recorded, each once")
