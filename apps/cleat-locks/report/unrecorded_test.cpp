@@ -13,11 +13,31 @@
 #include <string_view>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cleat::locks::unrecorded_test {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// map_when_told is a child: it maps a file at a byte of its parent, says so, and ends with it.
+[[noreturn]] void map_when_told(int parent, char const* file)
+{
+    char word = 0;
+    if (::read(parent, &word, 1) == 1 &&
+        ::mmap(nullptr, 1, PROT_READ, MAP_SHARED, ::open(file, O_RDONLY | O_CLOEXEC), 0) !=
+            MAP_FAILED &&
+        ::write(parent, &word, 1) == 1)
+        static_cast<void>(!::read(parent, &word, 1));
+    ::_exit(0);
+}
+
+} // namespace
 
 TEST_CASE("processes without the recorder are read as they were written")
 {
@@ -35,6 +55,39 @@ TEST_CASE("a file that cannot be read names no process")
     fs::path const trace = fs::temp_directory_path() / fmt::format("unrecorded-{}", ::getpid());
     fs::create_directories(trace / unrecorded_file); // Its reading fails, and not its opening.
     CHECK(read_unrecorded(trace).empty());
+    fs::remove_all(trace);
+}
+
+TEST_CASE("a process is named at the second look, and not once its trace is mapped")
+{
+    fs::path const trace = fs::temp_directory_path() / fmt::format("looked-at-{}", ::getpid());
+    fs::create_directories(trace);
+    std::ofstream{trace / "1.trace"} << "a trace";
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    pid_t const child = ::fork();
+    if (child == 0) {
+        ::close(ends[0]);
+        map_when_told(ends[1], (trace / "1.trace").c_str());
+    }
+    ::close(ends[1]);
+    unrecorded_search search{trace};
+    search.look();
+    search.write();
+    CHECK(read_unrecorded(trace).empty());
+    search.look();
+    search.write();
+    std::vector<unrecorded_process> const named = read_unrecorded(trace);
+    REQUIRE(named.size() == 1);
+    CHECK(named[0].pid == child);
+    char word = 'm';
+    CHECK(::write(ends[0], &word, 1) == 1);
+    CHECK(::read(ends[0], &word, 1) == 1);
+    search.look();
+    search.write();
+    CHECK(read_unrecorded(trace).empty());
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
     fs::remove_all(trace);
 }
 
