@@ -23,8 +23,8 @@ IN_FLOOD: frozenset[Failure] = frozenset({
     ("handshake", "timeout"),
     ("answer", "timeout"),
 })
-# Requests that were due just before the end of the time, while their connections waited for answers.
-# A machine with other work may stop for 0.2 s then; a server that is late shows in the p99.
+# Requests that were due just before the end of the time, while their connections waited. A machine
+# with other work may stop for 0.2 s then; a server that is late shows in the p99.
 AT_THE_END: Failure = ("start", "connection busy")
 AT_THE_END_SHARE = 0.05
 
