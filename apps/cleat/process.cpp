@@ -189,9 +189,10 @@ void hold_standard_descriptors() noexcept
 
 void keep_heap() noexcept
 {
-    constexpr int kept = 32 * 1024 * 1024; // The most that glibc takes for M_MMAP_THRESHOLD.
-    static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kept));
-    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kept));
+    constexpr int kept_at_top = 4 * 1024 * 1024;  // Of each worker, also after malloc_trim.
+    constexpr int mapped_from = 32 * 1024 * 1024; // The most that glibc takes.
+    static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kept_at_top));
+    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, mapped_from));
 }
 
 result<background> background::leave()
