@@ -29,9 +29,10 @@ class Series:
 
 
 # A bound is above what a machine with other work makes of a series that does not grow, in a run of
-# two minutes. In a longer run it is the same, so that it finds a slower growth.
+# two minutes. In a longer run it is the same, so that it finds a slower growth. That of memory is
+# more than a flood takes: it goes back at different times of a cycle.
 SERIES = {
-    MEMORY: Series("memory (RssAnon), MiB", Bound(6 * MIB), MIB, 2),
+    MEMORY: Series("memory (RssAnon), MiB", Bound(16 * MIB), MIB, 2),
     "descriptors": Series("descriptors", Bound(3)),
     "threads": Series("threads", Bound(1)),
     "connections": Series("connections of clients", Bound(3)),
