@@ -28,7 +28,8 @@ def test_weights_and_a_backup(serve, origin):
     assert Counter(answer(server.port) for _ in range(40)) == {"a": 30, "b": 10}
 
 
-def test_the_fewest_connections(serve, origin):
+@pytest.mark.parametrize("is_reloaded", [False, True], ids=["one configuration", "a reload"])
+def test_the_fewest_connections(serve, origin, is_reloaded):
     names = {}
     for name in "ab":
         names[origin(lambda one, name=name: (one.send(name.encode()), echo(one))).address] = name
@@ -40,6 +41,8 @@ def test_the_fewest_connections(serve, origin):
         if name == b"a":
             each.reset()
     eventually("they have ended", lambda: len(server.log(event="connection-closed")) == 3)
+    if is_reloaded:
+        reload_with(server, "", "log-burst = 7\n")
     more = [TlsClient(server.port) for _ in range(3)]
     assert [each.receive(1) for each in more] == [b"a"] * 3
     for each, name in zip(held, seen):
@@ -200,24 +203,6 @@ def test_a_limit_that_a_reload_raises_lets_those_in_who_wait(serve, origin):
         )
         reload_with(server, "max-connections = 1", "max-connections = 2")
         assert client.receive_exactly(5) == b"hello"
-
-
-def test_the_fewest_connections_are_counted_over_a_reload(serve, origin):
-    names = {}
-    for name in "ab":
-        names[origin(lambda one, name=name: (one.send(name.encode()), echo(one))).address] = name
-    server = serve(upstream(*names, lines=["balance = least-connections"]) + 'upstream = "app"')
-    held = [TlsClient(server.port) for _ in range(6)]
-    seen = [each.receive(1) for each in held]
-    for each, name in zip(held, seen):
-        if name == b"a":
-            each.reset()
-    eventually("they have ended", lambda: len(server.log(event="connection-closed")) == 3)
-    reload_with(server, "", "log-burst = 7\n")
-    more = [TlsClient(server.port) for _ in range(3)]
-    assert [each.receive(1) for each in more] == [b"a"] * 3
-    for each in [*more, *(one for one, name in zip(held, seen) if name == b"b")]:
-        each.reset()
 
 
 def test_a_client_is_refused_that_has_waited_for_too_long(serve, origin):
