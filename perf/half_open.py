@@ -20,16 +20,13 @@ import ssl
 import statistics
 import sys
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Iterator
 
 from cleat_perf.environment import split_cores
-from cleat_perf.results import TREE
-from cleat_perf.rounds import record
+from cleat_perf.rounds import parser, record
 from cleat_perf.serve import Server, Unable, cpu_us, serving
 from cleat_perf.table import spread
 
-BIN = TREE / "build/release/bin"
 KINDS = {"silent": "send nothing", "part": "half a ClientHello", "unfinished": "no Finished"}
 FIRST = 1_000  # connections, before the others
 HANDSHAKES = 2_000
@@ -38,14 +35,8 @@ HEADS = ["server", *(f"bytes each: {shown}" for shown in KINDS.values()),
 
 
 def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parse.add_argument("--servers", default="cleat", help="by comma")
-    parse.add_argument("--rounds", type=int, default=5)
+    parse = parser(__doc__)
     parse.add_argument("--connections", type=int, default=4_000)
-    parse.add_argument("--binaries", type=Path, default=BIN)
-    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
 
 

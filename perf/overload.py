@@ -30,11 +30,9 @@ from typing import Iterator
 
 from cleat_perf.environment import split_cores
 from cleat_perf.processes import Process
-from cleat_perf.results import TREE
-from cleat_perf.rounds import record
+from cleat_perf.rounds import parser, record
 from cleat_perf.serve import Server, Unable, serving
 
-BIN = TREE / "build/release/bin"
 SCENARIO = "full-rsa-2048"
 CPU = 0.3
 TIMES = 10
@@ -51,14 +49,8 @@ HEADS = ["server", "can do", "established p50, p99 without", "with", "resumed wi
 
 
 def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parse.add_argument("--servers", default="cleat", help="by comma")
-    parse.add_argument("--rounds", type=int, default=5)
+    parse = parser(__doc__)
     parse.add_argument("--window", type=float, default=8, help="seconds")
-    parse.add_argument("--binaries", type=Path, default=BIN)
-    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
 
 

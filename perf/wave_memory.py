@@ -22,16 +22,13 @@ import statistics
 import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Iterator
 
 from cleat_perf import established
 from cleat_perf.environment import split_cores
-from cleat_perf.results import TREE
-from cleat_perf.rounds import record
+from cleat_perf.rounds import parser, record
 from cleat_perf.serve import Server, Unable, serving
 
-BIN = TREE / "build/release/bin"
 KINDS = {"hellos": "15 KB of a ClientHello", "answers": "100 kB for each"}
 WAVES = 2
 JEMALLOC = {"LD_PRELOAD": "libjemalloc.so.2"}
@@ -46,15 +43,9 @@ HEADS = ["server", "before", *(f"after {shown}" for shown in KINDS.values()),
 
 
 def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parse.add_argument("--servers", default="cleat", help="by comma")
-    parse.add_argument("--rounds", type=int, default=5)
+    parse = parser(__doc__)
     parse.add_argument("--connections", type=int, default=2_000)
     parse.add_argument("--wait", type=float, default=14, help="seconds after a wave")
-    parse.add_argument("--binaries", type=Path, default=BIN)
-    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
 
 

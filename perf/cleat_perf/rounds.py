@@ -12,6 +12,18 @@ from cleat_perf.serve import Unable
 from cleat_perf.table import table
 
 
+def parser(description: str) -> argparse.ArgumentParser:
+    """parser has the options of each study whose rounds `record` keeps."""
+    parse = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parse.add_argument("--servers", default="cleat", help="by comma")
+    parse.add_argument("--rounds", type=int, default=5)
+    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
+    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
+    return parse
+
+
 def named(word: str) -> tuple[str, str, Path | None]:
     """named is the name of `NAME=SERVER:FILE`, its server, and its program."""
     name, _, rest = word.partition("=")
