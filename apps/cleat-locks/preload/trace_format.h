@@ -93,7 +93,7 @@ struct trace_header
     CLEAT_LOCKS_ATOMIC(uint64_t) slots_lost;   /* acquisitions of locks that found no slot */
     uint32_t interruptions; /* 1: it is known which holds were interrupted; 0: it is not */
     uint32_t line_ps;    /* an acquisition whose cache line comes from another core; 0: unknown */
-    int32_t gone_status; /* with gone_ns: what waitpid() gave */
+    int32_t gone_status; /* what waitpid() gave, where gone_ns is set */
     char program[trace_text_max];
     char arguments[trace_text_max]; /* each ends with a zero */
 };
