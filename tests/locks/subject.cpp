@@ -459,19 +459,67 @@ void heap(unsigned times)
 
 std::atomic<std::uint64_t> sink = 0;
 
-// These two use CPU time for so long, in a function that a profile can name.
+[[gnu::always_inline]] inline void burn_some(std::uint64_t step)
+{
+    for (int i = 0; i < 20'000; ++i)
+        sink.store(sink.load(std::memory_order_relaxed) + step, std::memory_order_relaxed);
+}
+
+// tick is a timer of this thread's CPU time that is due at once. All timers of CPU time that are
+// due expire together, at a tick of the kernel's, and a virtual machine may get its ticks late. So
+// when this one has expired, a sampler has taken the samples of all CPU time before.
+class tick
+{
+public:
+    tick()
+    {
+        sigemptyset(&signal_);
+        sigaddset(&signal_, SIGUSR2);
+        ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+        sigevent event{};
+        event.sigev_notify = SIGEV_SIGNAL;
+        event.sigev_signo = SIGUSR2;
+        ::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_);
+        itimerspec due{};
+        due.it_value.tv_nsec = 1;
+        ::timer_settime(timer_, 0, &due, nullptr);
+    }
+    tick(tick&&) = delete;
+    ~tick()
+    {
+        ::timer_delete(timer_);
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+    // Takes the signal, which comes once.
+    [[nodiscard]] bool has_come() const
+    {
+        timespec const at_once{};
+        return ::sigtimedwait(&signal_, nullptr, &at_once) == SIGUSR2;
+    }
+
+private:
+    sigset_t signal_{};
+    sigset_t before_{};
+    timer_t timer_{};
+};
+
+// These two use CPU time for so long, and until a tick, in a function that a profile can name. The
+// compiler would make one function of two that are the same.
 [[gnu::noinline]] void burn_seventy(std::uint64_t ns)
 {
     for (std::uint64_t const until = cpu_ns() + ns; cpu_ns() < until;)
-        for (int i = 0; i < 20'000; ++i)
-            sink.store(sink.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        burn_some(1);
+    for (tick const last; !last.has_come();)
+        burn_some(1);
 }
 
 [[gnu::noinline]] void burn_thirty(std::uint64_t ns)
 {
     for (std::uint64_t const until = cpu_ns() + ns; cpu_ns() < until;)
-        for (int i = 0; i < 20'000; ++i)
-            sink.store(sink.load(std::memory_order_relaxed) + 3, std::memory_order_relaxed);
+        burn_some(3);
+    for (tick const last; !last.has_come();)
+        burn_some(3);
 }
 
 void operations(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)

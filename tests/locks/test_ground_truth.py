@@ -377,8 +377,9 @@ def test_cpu_samples_are_where_the_time_went(record):
     total = sum(share.values())
     assert total > 100
     seventy = truth["seventy_ns"] / (truth["seventy_ns"] + truth["thirty_ns"])
-    # Between the two functions is one period of a sampler, or some where the machine is busy.
-    assert share["burn_seventy"] / total == pytest.approx(seventy, abs=0.1)
+    # Each function ends after a tick, and so with all of its samples: one may be missing, and some
+    # are in the tick's own functions.
+    assert share["burn_seventy"] / total == pytest.approx(seventy, abs=0.02)
     # Names go down to where the thread began.
     deep = max(report["stacks"], key=lambda stack: stack["cpu_samples"])
     said = " ".join(names[function] for function in deep["functions"])
