@@ -1,5 +1,7 @@
 #include "report/line_cost.hpp"
+#include "report/program.hpp"
 #include "report/recordable.hpp"
+#include "report/recorder_file.hpp"
 #include "report/run.hpp"
 #include "report/sample_waits.hpp"
 #include "report/shrink.hpp"
@@ -41,41 +43,6 @@ namespace fs = std::filesystem;
 std::string message_of(int error)
 {
     return std::generic_category().message(error);
-}
-
-// The recorder is beside this program: where it was installed, or in ../lib of a build.
-fs::path recorder()
-{
-    fs::path const here = fs::read_symlink("/proc/self/exe").parent_path();
-    for (std::string_view const folder : {CLEAT_LOCKS_FROM_BIN, "../lib/cleat"}) {
-        fs::path const found = fs::weakly_canonical(here / folder / "libcleat-locks.so");
-        if (fs::exists(found))
-            return found;
-    }
-    throw std::runtime_error{fmt::format(
-        "libcleat-locks.so is not there: it belongs into {}",
-        fs::weakly_canonical(here / CLEAT_LOCKS_FROM_BIN).string())};
-}
-
-// found_in_path is the file that a shell would run.
-std::optional<fs::path> found_in_path(std::string const& name)
-{
-    auto const runs = [](fs::path const& p) {
-        std::error_code ec;
-        return ::access(p.c_str(), X_OK) == 0 && !fs::is_directory(p, ec);
-    };
-    if (name.find('/') != std::string::npos)
-        return runs(name) ? std::optional{fs::path{name}} : std::nullopt;
-    char const* const path = std::getenv("PATH");
-    std::string_view left = path ? path : "/usr/bin:/bin";
-    while (!left.empty()) {
-        std::size_t const colon = left.find(':');
-        fs::path const file = fs::path{left.substr(0, colon)} / name;
-        if (runs(file))
-            return file;
-        left = colon == std::string_view::npos ? std::string_view{} : left.substr(colon + 1);
-    }
-    return std::nullopt;
 }
 
 // full_disk_text says that a trace has no room in a folder; empty: it has.
@@ -127,7 +94,7 @@ void set(char const* name, std::string const& value)
 
 void prepare_environment(run_request const& request, fs::path const& folder)
 {
-    std::string preload = recorder().string();
+    std::string preload = recorder_file("libcleat-locks.so").string();
     if (preload.find_first_of(": ") != std::string::npos)
         throw std::runtime_error{fmt::format(
             "{}: the system cannot preload a file with a space or a colon in its path", preload)};
@@ -143,78 +110,6 @@ void prepare_environment(run_request const& request, fs::path const& folder)
         set("CLEAT_LOCKS_SIGNAL", fmt::format("{}", request.signal));
 }
 
-// house(state): a signal handler has no other way to find it.
-std::atomic<pid_t> child{0};
-
-// The terminal sends its signals to the program too; another process sends one to us alone.
-void pass_on(int number, siginfo_t* about, void*)
-{
-    if (pid_t const program = child.load(); program > 0 && about->si_code != SI_KERNEL)
-        ::kill(program, number);
-}
-
-void pass_on_signals()
-{
-    struct sigaction action
-    {
-    };
-    action.sa_sigaction = pass_on;
-    action.sa_flags = SA_SIGINFO;
-    for (int const number : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2})
-        ::sigaction(number, &action, nullptr);
-}
-
-// start forks and executes. The child reports a failed exec through a pipe, which exec closes.
-pid_t start(std::vector<std::string> const& command)
-{
-    int report[2];
-    if (::pipe2(report, O_CLOEXEC) != 0)
-        throw std::runtime_error{fmt::format("pipe: {}", message_of(errno))};
-    pid_t const pid = ::fork();
-    if (pid < 0)
-        throw std::runtime_error{fmt::format("fork: {}", message_of(errno))};
-    if (pid == 0) {
-        std::vector<char*> words;
-        for (std::string const& each : command)
-            words.push_back(const_cast<char*>(each.c_str()));
-        words.push_back(nullptr);
-        ::execvp(words[0], words.data());
-        int const error = errno;
-        static_cast<void>(!::write(report[1], &error, sizeof error));
-        ::_exit(127);
-    }
-    child = pid;
-    pass_on_signals();
-    ::close(report[1]);
-    int error = 0;
-    ssize_t got = 0;
-    while ((got = ::read(report[0], &error, sizeof error)) < 0 && errno == EINTR)
-        ;
-    ::close(report[0]);
-    if (got == sizeof error) {
-        ::waitpid(pid, nullptr, 0);
-        throw std::runtime_error{fmt::format("{}: {}", command.front(), message_of(error))};
-    }
-    return pid;
-}
-
-int wait_for(pid_t pid, fs::path const& folder)
-{
-    // The kernel knows its name until it has been waited for.
-    siginfo_t about{};
-    while (::waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-        ;
-    process_end end;
-    end.gone_ns = now_ns();
-    std::getline(std::ifstream{fmt::format("/proc/{}/comm", pid)}, end.name);
-    child = 0;
-    while (::waitpid(pid, &end.wait_status, 0) < 0 && errno == EINTR)
-        ;
-    note_end(folder, pid, end);
-    int const status = end.wait_status;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 // watch waits for the program's end, samples its threads meanwhile, and marks the window.
 int watch(run_request const& request, pid_t program, fs::path const& folder)
 {
@@ -225,12 +120,16 @@ int watch(run_request const& request, pid_t program, fs::path const& folder)
             [&](std::stop_token const& stop) { sample_waits(folder, stop); }};
         std::jthread const marker{[&](std::stop_token const& stop) {
             try {
-                missed = mark_at(folder, request.window, stop);
+                missed = mark_at(request.window, stop, [&folder](window_edge edge) {
+                    static_cast<void>(mark(folder, edge));
+                });
             } catch (std::exception const& e) {
                 complain("cleat-locks: the window was not marked: {}\n", e.what());
             }
         }};
-        code = wait_for(program, folder);
+        process_end const end = wait_for_program(program);
+        note_end(folder, program, end);
+        code = exit_code(end.wait_status);
     }
     if (missed)
         complain(
@@ -244,16 +143,9 @@ int watch(run_request const& request, pid_t program, fs::path const& folder)
 
 int run_traced(run_request const& request)
 {
-    std::optional<fs::path> const program = found_in_path(request.command.front());
-    if (!program) {
-        std::string const& name = request.command.front();
-        std::error_code ec;
-        bool const is_there = name.find('/') != std::string::npos && fs::exists(name, ec);
-        throw std::runtime_error{fmt::format(
-            "{}: {}", name, is_there ? "it is not executable" : "there is no such program")};
-    }
+    fs::path const program = program_file(request.command.front());
     fs::path const folder = folder_for(request);
-    std::string why = why_not_recorded(*program, own_surroundings());
+    std::string why = why_not_recorded(program, own_surroundings());
     if (why.empty())
         why = full_disk_text(folder);
     if (!why.empty())
@@ -263,7 +155,7 @@ int run_traced(run_request const& request)
     int code = 0;
     try {
         prepare_environment(request, folder);
-        pid_t const program_pid = start(request.command);
+        pid_t const program_pid = start_program(request.command);
         code = watch(request, program_pid, folder);
     } catch (...) {
         std::error_code ec;
@@ -273,7 +165,7 @@ int run_traced(run_request const& request)
     shrink_ended(folder);
     std::error_code unreadable;
     if (trace_files(folder, unreadable).empty()) {
-        std::string const nothing = why_nothing(*program, folder);
+        std::string const nothing = why_nothing(program, folder);
         std::error_code ec;
         fs::remove(folder / unrecorded_file, ec);
         fs::remove(folder, ec);

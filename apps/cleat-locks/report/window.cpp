@@ -195,7 +195,8 @@ std::size_t mark(fs::path const& folder, window_edge edge)
 }
 
 std::optional<window_edge> mark_at(
-    fs::path const& folder, window_times const& times, std::stop_token const& stop)
+    window_times const& times, std::stop_token const& stop,
+    std::function<void(window_edge)> const& marks)
 {
     std::mutex mutex; // house(mutex): for the condition below, which ends the sleep at once
     std::condition_variable_any ended;
@@ -210,7 +211,7 @@ std::optional<window_edge> mark_at(
         ended.wait_until(lock, stop, due, [] { return false; });
         if (stop.stop_requested())
             return edge;
-        mark(folder, edge);
+        marks(edge);
     }
     return std::nullopt;
 }

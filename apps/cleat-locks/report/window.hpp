@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -36,10 +37,11 @@ struct window_times
     std::optional<double> to;
 };
 
-/// mark_at marks a trace at the times, unless its caller stops it before. It gives the first edge
-/// that it did not reach.
+/// mark_at calls `marks` at each of the times, unless its caller stops it before. It gives the
+/// first edge that it did not reach.
 std::optional<window_edge> mark_at(
-    std::filesystem::path const& folder, window_times const& times, std::stop_token const& stop);
+    window_times const& times, std::stop_token const& stop,
+    std::function<void(window_edge)> const& marks);
 
 /// subtract takes the counts as the window began off those as it ended.
 void subtract(traced_process& whole, traced_process const& before);
