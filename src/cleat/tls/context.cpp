@@ -9,6 +9,7 @@
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/session_id_hooks.hpp>
 #include <cleat/tls/session_keeper.hpp>
+#include <cleat/tls/span_bio.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
@@ -401,6 +402,7 @@ template <class Build>
 auto built(Build build)
 {
     clear_errors();
+    prepare_span_bio();
     try {
         return build();
     } catch (spec_error const&) {

@@ -69,13 +69,24 @@ bio_method_ptr make_method() noexcept
     return method;
 }
 
+// Immutable once made: workers may share it.
+BIO_METHOD const* method() noexcept
+{
+    static bio_method_ptr const made = make_method();
+    return made.get();
+}
+
 } // namespace
+
+void prepare_span_bio() noexcept
+{
+    static_cast<void>(method());
+}
 
 bio_ptr new_span_bio() noexcept
 {
-    static bio_method_ptr const method =
-        make_method(); // Immutable once made: workers may share it.
-    return bio_ptr{method == nullptr ? nullptr : BIO_new(method.get())};
+    BIO_METHOD const* const made = method();
+    return bio_ptr{made == nullptr ? nullptr : BIO_new(made)};
 }
 
 } // namespace cleat::tls
