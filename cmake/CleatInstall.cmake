@@ -24,7 +24,8 @@ if(CLEAT_PROGRAMS)
   install(TARGETS ${CLEAT_PROGRAMS} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 if(TARGET cleat_locks_recorder)
-  install(TARGETS cleat_locks_recorder LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/cleat")
+  install(TARGETS cleat_locks_recorder cleat_lines_recorder
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/cleat")
 endif()
 
 # The oldest OpenSSL that has the functions that the probes have found.

@@ -1,6 +1,10 @@
 // cleat-locks: shows where threads of any program wait for each other. preload/ records inside that
 // program; report/ reads the recording.
 
+#include "lines/line_moves.hpp"
+#include "lines/lines_record.hpp"
+#include "lines/lines_report.hpp"
+#include "lines/lines_run.hpp"
 #include "report/command_line.hpp"
 #include "report/diff.hpp"
 #include "report/folded.hpp"
@@ -116,6 +120,33 @@ int run(per_operation_request const& request)
 int run(attach_request const& request)
 {
     say(attach_text(request));
+    return EXIT_SUCCESS;
+}
+
+int run(lines_run_request const& request)
+{
+    return run_with_lines(request);
+}
+
+int run(lines_report_request const& request)
+{
+    line_moves const found = name_moves(read_lines(request.file));
+    if (!request.json.empty())
+        write(request.json, boost::json::serialize(to_json(found, request.view)) + "\n");
+    if (request.json != "-")
+        say(lines_text(found, request.view));
+    return EXIT_SUCCESS;
+}
+
+int run(lines_mark_request const& request)
+{
+    set_counting(request.file, request.edge == window_edge::begin);
+    return EXIT_SUCCESS;
+}
+
+int run(lines_flags_request const&)
+{
+    say(lines_flags());
     return EXIT_SUCCESS;
 }
 

@@ -29,6 +29,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         "compare",
         "commands",
     ),
+    "apps/cleat-locks/lines/record": (),
     "apps/cleat-locks/preload": (),
 }
 

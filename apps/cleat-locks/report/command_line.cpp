@@ -47,6 +47,7 @@ struct requests
     mark_request mark;
     std::string edge;
     attach_request attach;
+    lines_options lines;
 };
 
 void add_run(CLI::App& app, requests& all)
@@ -144,6 +145,7 @@ void check(requests const& all, CLI::App const& app)
     window_times const& window = all.run.window;
     if (window.to && *window.to <= window.from.value_or(0))
         throw CLI::ValidationError{"--to", "it is not behind --from"};
+    check_lines(app, all.lines);
     refuse_empty("report", "--json", all.report.json.empty());
     refuse_empty("report", "--pprof", all.report.pprof.empty());
     refuse_empty("html", "-o", all.html.out.empty());
@@ -167,6 +169,8 @@ command chosen(CLI::App const& app, requests& all)
         return all.per_operation;
     if (app.got_subcommand("attach"))
         return all.attach;
+    if (std::optional<lines_command> const lines = chosen_lines(app, all.lines))
+        return std::visit([](auto const& each) -> command { return each; }, *lines);
     if (app.got_subcommand("mark")) {
         all.mark.edge = all.edge == "begin" ? window_edge::begin : window_edge::end;
         return all.mark;
@@ -192,7 +196,8 @@ manual::page manual_page(CLI::App const& app)
         .summary = "lock profiler for any program",
         .description =
             {"cleat-locks shows where threads of any program wait for each other: it records the "
-             "locks of a run, and reports on the record."},
+             "locks of a run, and reports on the record. `cleat-locks lines` shows which memory "
+             "moves between threads of a program that is built for it."},
         .commands = manual::commands_of(app),
         .see_also = {"cleat(1)", "cleat-bench(1)"}};
 }
@@ -214,6 +219,7 @@ command parse_command_line(std::span<char const* const> arguments)
     add_readers(app, all);
     add_mark(app, all);
     add_attach(app, all);
+    add_lines(app, all.lines);
     if (std::optional<std::string> text = manual::asked_text(manual_page(app), arguments))
         return print_request{*std::move(text), 0};
     try {

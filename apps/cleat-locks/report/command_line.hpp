@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "lines/lines_command.hpp"
 #include "report/attach.hpp"
 #include "report/folded.hpp"
 #include "report/run.hpp"
@@ -81,7 +82,8 @@ struct print_request
 
 using command = std::variant<
     run_request, report_request, diff_request, folded_request, html_request, per_operation_request,
-    mark_request, attach_request, print_request>;
+    mark_request, attach_request, lines_run_request, lines_report_request, lines_mark_request,
+    lines_flags_request, print_request>;
 
 /// parse_command_line reads a whole command line, the program's name first.
 [[nodiscard]] command parse_command_line(std::span<char const* const> arguments);

@@ -1,0 +1,40 @@
+/* line_table: the state of each cache line that the program has touched. */
+#ifndef APPS_CLEAT_LOCKS_LINES_RECORD_LINE_TABLE_H
+#define APPS_CLEAT_LOCKS_LINES_RECORD_LINE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum
+{
+    line_shift = 6, /* 64 bytes: x86-64's and most of arm64's. */
+    line_bytes = 1 << line_shift,
+    part_shift = 16, /* Lines of a part: 4 MiB of the program's memory. */
+    part_lines = 1 << part_shift
+};
+
+/* line_state. `held` has the bits of the threads that have the line as it is now, below the number,
+ * and one more, of the thread that wrote it last, which is 0 where nobody has. */
+struct line_state
+{
+    uint64_t held;
+    uint64_t written; /* A bit for each byte that this thread has written since it had the line. */
+    uint32_t writer;  /* Its stack, as it got the line. */
+    uint32_t allocated; /* The stack that allocated the memory; 0: none that is known. */
+};
+
+enum
+{
+    writer_shift = 56
+};
+
+/* line_of is the state of the line of an address; null: there is no memory for it. */
+struct line_state* line_of(uintptr_t address);
+
+/* forget_lines: the memory is new, and no thread has had it. allocated is a number of a stack. */
+void forget_lines(uintptr_t address, size_t size, uint32_t allocated);
+
+/* note_allocated: the memory is allocated anew, and lines stay where they are. */
+void note_allocated(uintptr_t address, size_t size, uint32_t allocated);
+
+#endif
