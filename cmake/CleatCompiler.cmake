@@ -17,9 +17,9 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endif()
 
-if(CLEAT_SANITIZE AND NOT CLEAT_SANITIZE MATCHES "^(address|fuzzer|thread)$")
+if(CLEAT_SANITIZE AND NOT CLEAT_SANITIZE MATCHES "^(address|fuzzer|lines|thread)$")
   message(FATAL_ERROR
-    "CLEAT_SANITIZE is '${CLEAT_SANITIZE}': give address, fuzzer, thread or nothing")
+    "CLEAT_SANITIZE is '${CLEAT_SANITIZE}': give address, fuzzer, lines, thread or nothing")
 endif()
 
 # cleat_compile(target): the house's compile settings for one of our targets.
@@ -109,9 +109,14 @@ function(cleat_sanitize target)
       # libFuzzer's marks of which code an input has reached; fuzz/ links its main().
       target_compile_options(${target} PUBLIC -fsanitize=fuzzer-no-link)
     endif()
-  elseif(CLEAT_SANITIZE STREQUAL "thread")
+  elseif(CLEAT_SANITIZE MATCHES "^(lines|thread)$")
     target_compile_options(${target} PUBLIC -fsanitize=thread)
-    target_link_options(${target} PUBLIC -fsanitize=thread)
+    if(CLEAT_SANITIZE STREQUAL "lines")
+      # The recorder of cache lines takes the calls that are ThreadSanitizer's otherwise.
+      target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:cleat_lines_recorder>)
+    else()
+      target_link_options(${target} PUBLIC -fsanitize=thread)
+    endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # Boost's fences: each is paired with an atomic that TSan sees.
       target_compile_options(${target} PRIVATE -Wno-tsan)

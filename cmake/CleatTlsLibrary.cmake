@@ -12,6 +12,11 @@ if(CLEAT_OPENSSL_REPORTS_CONTENTION AND NOT CLEAT_TLS STREQUAL "openssl-4")
     "or leave it out")
 endif()
 
+if(CLEAT_SANITIZE STREQUAL "lines" AND NOT CLEAT_TLS STREQUAL "aws-lc")
+  message(FATAL_ERROR "CLEAT_SANITIZE=lines also compiles the TLS library for the recorder, which "
+    "it does for AWS-LC only: give CLEAT_TLS=aws-lc")
+endif()
+
 if(CLEAT_TLS STREQUAL "aws-lc")
   include(CleatSource)
   include(CleatAwsLc)

@@ -57,6 +57,23 @@ def shared_locks(document: dict) -> str:
     return table(head, [row for _, row in sorted(rows, key=lambda each: each[0])])
 
 
+def shared_lines(document: dict) -> str:
+    """shared_lines are cache lines that move between workers."""
+    runs = document["runs"]
+    rows = [
+        [
+            server_label(run["server"], document["environment"]),
+            *(moves(part["moves"]) for part in run["parts"].values()),
+        ]
+        for run in runs
+    ]
+    return table(["server", *(f"for each {part}" for part in runs[0]["parts"])], rows)
+
+
+def moves(count: float) -> str:
+    return "**0**" if count == 0 else f"{count:,.2f}" if count < 10 else f"{count:,.0f}"
+
+
 # The pages' names of locks, by the function that takes each most.
 LOCKS = {
     "ex_data": "ex_data",
@@ -197,6 +214,7 @@ def stream_cost_table(document: dict) -> str:
 # By the end of a result's name.
 TABLES: dict[str, Callable[[dict], str]] = {
     "shared-locks": shared_locks,
+    "shared-lines": shared_lines,
     "cores": lock_cores.limits,
     "lock-cost": lock_cost,
     "overhead": overhead,
