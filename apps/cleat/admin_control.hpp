@@ -1,5 +1,5 @@
-// admin_control: the main thread's side of the admin server: where it listens, the facts that it
-// shows, and the commands that it has taken.
+// admin_control: the main thread's side of the admin server: its address, the facts that it shows,
+// and the commands that it takes.
 
 #pragma once
 
@@ -31,36 +31,36 @@ public:
         sandbox_facts limits) noexcept;
     admin_control(admin_control&&) = delete;
 
-    /// Gives up the address, and removes the file of a UNIX socket.
+    /// Closes the listening socket, and removes the file of a UNIX socket.
     ~admin_control();
 
-    /// follow serves where the present configuration says, and shows its facts. The sockets of the
-    /// configuration before are closed where they are others.
+    /// follow serves on the address of the present configuration, and shows its facts. Sockets that
+    /// only the configuration before had are closed.
     void follow();
 
     /// count_reload counts an outcome; call follow afterwards.
     void count_reload(reload_outcome const& outcome) noexcept;
 
-    /// look_at_certificates counts those of the present configuration that have ended or soon will,
-    /// where there is a server to show it.
+    /// look_at_certificates counts the certificates of the present configuration that have expired
+    /// or soon will, where there is a server to show it.
     void look_at_certificates();
 
-    /// look_at_upstreams shows what has changed of their servers since the last time.
+    /// look_at_upstreams shows what has changed of the upstreams' servers since the last call.
     void look_at_upstreams();
 
-    /// begin_drain: from now on the server says that cleat is not ready.
+    /// begin_drain: from now on /readyz says that cleat is not ready.
     void begin_drain() noexcept;
 
-    /// next_command is a reload or a drain that was asked for, or null. Other commands are
-    /// answered.
+    /// next_command is a reload or a drain that a client of the server asks for, or null. Other
+    /// commands are carried out and answered here.
     [[nodiscard]] std::unique_ptr<admin_command> next_command();
 
 private:
-    // Makes the present log write down to a level; without one, to the configuration's. It holds
-    // until then, or until a reload changes log-level or the log.
+    // Changes the level of the present log; without a level, back to the configuration's. The
+    // change holds until the next one, or until a reload changes log-level or the log.
     [[nodiscard]] admin_answer change_log_level(std::optional<log_level> wanted);
-    // Gives a server another weight, or drains it or not: until another order, or until the end of
-    // the process. A reload that keeps the server keeps the order.
+    // Gives a server another weight, or drains it, or ends its drain. The order holds until another
+    // order or the end of the process, and over a reload that keeps the server.
     [[nodiscard]] admin_answer change_server(server_order const& order);
     void start();
     void move_to(std::shared_ptr<admin_socket> socket);

@@ -23,24 +23,24 @@
 namespace cleat::app {
 
 /// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
-/// byte after it: the socket stays readable. The error is untrusted_proxy where the frontend lets
-/// the peer send none, bad_proxy_header where the bytes are no such header, and proxy_checksum
-/// where its checksum is wrong: inbound_header::fault then says more. While it waits, the
-/// connection is half open.
+/// byte after it: the socket stays readable. The error is untrusted_proxy where the peer may not
+/// send one to this frontend, bad_proxy_header where the bytes are no PROXY header, and
+/// proxy_checksum where its checksum is wrong: inbound_header::fault then says more. During the
+/// wait the connection is in the half_open_list.
 net::task<error_code> receive_proxy_header(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     net::address const& peer, std::unique_ptr<inbound_header>& header);
 
-/// first_bytes are the first bytes for the upstream: the announcement that the rule asks for
-/// (with proxy-proxy it is `received`; otherwise `received`, where it is not null, names the client
-/// and has TLVs that are passed on), and the client's first plaintext, if it came with the end
-/// of the handshake. `traffic` counts the plaintext. They are in the thread's scratch block: use
-/// them before the next wait.
+/// first_bytes are the first bytes for the upstream: the announcement that the rule asks for, and
+/// the client's first plaintext, if it came with the end of the handshake. With proxy-proxy the
+/// announcement is `received`. Otherwise `received` may be null, or names the client and has TLVs
+/// that are passed on. `traffic` counts the plaintext. The bytes are in the thread's scratch block:
+/// use them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes(
     announcement_rule const& rule, client_side& client, net::address const& peer,
     inbound_header const* received, byte_counts& traffic);
 
-/// make_announcement is that announcement alone.
+/// make_announcement is the announcement of first_bytes alone.
 [[nodiscard]] std::string make_announcement(
     announcement_rule const& rule, client_side const& client, net::address const& peer,
     inbound_header const* received);

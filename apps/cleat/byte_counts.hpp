@@ -15,7 +15,7 @@ struct byte_counts
 {
     std::uint64_t up = 0;                        ///< From the client to the upstream.
     std::uint64_t down = 0;                      ///< From the upstream to the client.
-    worker_connections* published = nullptr;     ///< Null: they are counted here alone.
+    worker_connections* published = nullptr;     ///< Null: only this object counts them.
     net::worker::clock::time_point begun{};      ///< When the connection was accepted.
     net::worker::clock::time_point first_down{}; ///< When its first byte came; unset: none came.
 

@@ -1,5 +1,5 @@
-// certificate_catalog: the store of a configuration with many certificates, and the set of each
-// frontend.
+// certificate_catalog: the store of a configuration with many certificates, and the certificates of
+// each frontend in it.
 
 #pragma once
 
@@ -19,13 +19,13 @@
 
 namespace cleat::app {
 
-/// catalog_layout is which settings name the certificates of a catalog: with the same layout, a
-/// file has the same place in it.
+/// catalog_layout is the settings that name the certificates of a catalog. In two catalogs with the
+/// same layout a file has the same place.
 struct catalog_layout
 {
     struct own_set
     {
-        bool with_shared = true; ///< The shared certificates serve below its own.
+        bool with_shared = true; ///< The shared certificates serve names that its own do not.
         std::vector<tls::certificate_paths> files{};
         friend bool operator==(own_set const&, own_set const&) = default;
     };
@@ -67,7 +67,7 @@ struct certificate_catalog
     tls::certificate_store::number default_certificate = tls::certificate_store::none;
     /// Those of pem-dirs that had changed too lately for a stamp: a later reload looks again.
     std::vector<tls::certificate_store::number> without_stamps{};
-    std::size_t unremembered = 0; ///< Certificates that were read, or have gone.
+    std::size_t unremembered = 0; ///< Certificates that were read or removed since the index.
     /// From the catalog before, where it has the same layout.
     std::optional<catalog_changes> changes{};
 };
@@ -76,8 +76,9 @@ struct certificate_catalog
 using scan_observer =
     std::function<void(tls::certificate_paths const& paths, tls::scanned_certificate const& found)>;
 
-/// certificate_memory knows certificates that were read at another time: it sets `found` to what
-/// the files had when they had these stamps. False: it does not know them. Any thread.
+/// certificate_memory knows certificates that were read earlier: it sets `found` to the content
+/// that the files had when they had these stamps. False: it does not know the certificate. Any
+/// thread.
 using certificate_memory = std::function<bool(
     tls::certificate_paths const& paths, tls::certificate_stamps const& stamps,
     tls::scanned_certificate& found)>;
@@ -87,8 +88,8 @@ struct catalog_sources
 {
     certificate_files::names const& shared; ///< As find_shared, or find_changed, has them.
     std::vector<certificate_files::names> const& own; ///< By their place in the layout.
-    /// Null: a new one is made. With the same layout only the differences cost more than a look at
-    /// the files.
+    /// Null: there is none, so every certificate is read. With the same layout only changed
+    /// certificates are read; for the others the stamps of their files are compared.
     certificate_catalog const* before = nullptr;
     /// `shared` is find_changed's: all other files are as they were before.
     bool is_partial = false;

@@ -1,5 +1,5 @@
-// certificate_files: the files of certificates, keys and authorities that the settings name: which
-// they are, and their text.
+// certificate_files: the files of certificates, keys and authorities that the settings name, and
+// their text.
 
 #pragma once
 
@@ -31,8 +31,8 @@ struct named_certificate
     std::string_view key = "pem-file";         ///< Or pem-dir.
 };
 
-/// default_source is that of the default certificate where it is the first file of the first
-/// pem-dir: its place is the last. The others of that folder have the source 0.
+/// default_source is the source of the default certificate where that is the first file of the
+/// first pem-dir: it is ordered last. The other files of that folder have the source 0.
 inline constexpr tls::certificate_source_number default_source = UINT32_MAX;
 
 /// naming is the setting that names a file.
@@ -59,9 +59,9 @@ public:
     /// last one is the default certificate.
     [[nodiscard]] names find_shared();
 
-    /// find_changed is what find_shared finds of these files, and the global pem-files; and which
-    /// are not there. Nothing: only find_shared can tell. `folders` are the pem-dirs' real paths,
-    /// in their order. The default certificate stays the present one.
+    /// find_changed is what find_shared would find of these files, and the global pem-files, and
+    /// those of them that are gone. Nothing: only find_shared can find out. `folders` are the
+    /// pem-dirs' real paths, in their order. The default certificate stays the present one.
     struct changed_names
     {
         names found;

@@ -26,9 +26,9 @@ struct certificates_before
     file_changes changed{}; ///< Since then.
 };
 
-/// counted_for_cache is the number of certificates that certificate-cache is compared with: each of
-/// the `shared` ones counts for each frontend that serves it. Only once where one of them has a
-/// rule for its clients, or with chroot: those need all in memory.
+/// counted_for_cache is the number of certificates that is compared with certificate-cache: each of
+/// the `shared` ones counts once for each frontend that serves it. Each counts only once where one
+/// of them has a rule for its clients, and with chroot: these need all certificates in memory.
 [[nodiscard]] std::size_t counted_for_cache(config const& settings, std::size_t shared);
 
 /// how_to_load_all says how to have all certificates of a store loaded at the start, instead of
@@ -45,7 +45,7 @@ public:
         config const& settings, problem_list& problems, certificates_before before,
         scan_observer const& observer, opener const& root_files);
 
-    /// run reads the certificates. With reload-on-change it plans first which files to watch.
+    /// run reads the certificates. With reload-on-change it first plans which files to watch.
     void run();
 
     /// assign gives a scope its certificates: a set of the catalog, or else null, and their

@@ -1,5 +1,5 @@
-// client_address: who the client of a connection is, and whether it is let in. The client is the
-// peer, or the one that a load balancer names in a PROXY header.
+// client_address: the address of a connection's client, and whether it may connect. The client is
+// the peer, or the one that a load balancer names in a PROXY header.
 
 #pragma once
 
@@ -19,8 +19,8 @@ namespace cleat::app {
 /// They are a part of the address.
 [[nodiscard]] std::span<std::uint8_t const> address_bytes(net::address const& address) noexcept;
 
-/// client_bytes are those of the client's address. The header's client counts where there is a list
-/// of the balancers that may send one. The rules and the header may be null.
+/// client_bytes are the address_bytes of the client. The PROXY header names the client only where
+/// the rules list the balancers that may send one. The rules and the header may be null.
 [[nodiscard]] std::span<std::uint8_t const> client_bytes(
     admission const* rules, net::address const& peer, inbound_header const* header) noexcept;
 
@@ -31,14 +31,14 @@ namespace cleat::app {
     return (rules != nullptr && rules->proxies) || *settings.announce == announcement::proxy_proxy;
 }
 
-/// check_peer is the error of a peer that may not send a PROXY header.
+/// check_peer is the error for a peer that may not send a PROXY header.
 [[nodiscard]] inline error_code check_peer(
     admission const* rules, net::address const& peer) noexcept
 {
     return rules == nullptr ? error_code{} : rules->check_peer(address_bytes(peer));
 }
 
-/// check_client is the error of a client that is not let in. A balancer's health check is.
+/// check_client is the error for a client that may not connect. A balancer's health check may.
 [[nodiscard]] inline error_code check_client(
     admission const* rules, net::address const& peer, inbound_header const* header) noexcept
 {

@@ -16,18 +16,18 @@ namespace cleat::app {
 [[nodiscard]] error_code check_shown(
     client_check const& check, tls::engine const& engine, connection_log& log);
 
-/// check_certificate is error::client_not_allowed where no rule is met, or
-/// error::client_certificate_expired where a session resumes whose certificate has expired; the log
-/// has a line about it then. A client that has shown no certificate is let in: the handshake
-/// refuses it where one is required. A check that is null asks for no certificate. Throws
-/// std::bad_alloc.
+/// check_certificate is error::client_not_allowed where the certificate meets no rule, or
+/// error::client_certificate_expired where the client resumes a session whose certificate has
+/// expired. The log then has a line about it. A client that has shown no certificate is let in:
+/// where one is required, the handshake has refused it. Where the check is null, the frontend asks
+/// for no certificate. Throws std::bad_alloc.
 [[nodiscard]] inline error_code check_certificate(
     client_check const* check, tls::engine const& engine, connection_log& log)
 {
     return check == nullptr ? error_code{} : check_shown(*check, engine, log);
 }
 
-/// admit is check_certificate, and lets the ticket of a client that is let in go.
+/// admit is check_certificate. It starts the ticket_timer of a client that is let in.
 [[nodiscard]] inline error_code admit(
     client_check const* check, client_side& client, connection_log& log)
 {

@@ -17,15 +17,16 @@ namespace cleat::app {
 /// whole and empty answer: the alert, then FIN (on OpenSSL, which sends no alert, a FIN without
 /// close_notify).
 ///
-/// The client's bytes are read and dropped until it closes, `patience` at the longest: closed on
-/// unread bytes, the connection would end in an RST, which can destroy the alert on its way.
+/// The client's bytes are read and dropped until it closes, or for `patience` at most. If cleat
+/// closed a socket with unread bytes, the kernel would send an RST, which can destroy the alert on
+/// its way.
 net::task<> refuse_client(
     net::interrupt& interrupt, client_side& client,
     tls::fatal_alert alert = tls::fatal_alert::internal_error,
     std::chrono::milliseconds patience = limits::linger_timeout);
 
-/// dismiss_client ends a client that has got all that there is for it: it reads a close_notify,
-/// then FIN. Its own bytes are dropped as refuse_client drops them.
+/// dismiss_client ends a client that has got its whole answer: it reads a close_notify, then FIN.
+/// Its own bytes are dropped as refuse_client drops them.
 net::task<> dismiss_client(
     net::interrupt& interrupt, client_side& client,
     std::chrono::milliseconds patience = limits::linger_timeout);

@@ -1,5 +1,5 @@
-// client_verification: how a frontend verifies its clients, and which of its certificates do so by
-// a rule of their own.
+// client_verification: how a frontend verifies its clients, and which of its certificates have a
+// rule of their own for that.
 
 #pragma once
 
@@ -28,12 +28,13 @@ public:
     }
 
     /// fill writes the frontend's rule into the spec, with its CRLs. Where the authorities cannot
-    /// be read, no client is verified: the rest of the spec can be tried out all the same, and no
-    /// worker will start.
+    /// be read, the spec verifies no client: the rest of it can still be tried out, and no worker
+    /// will start, because of the error.
     void fill(tls::context_spec& spec, problem_list& problems, opener const& root_files) const;
 
-    /// own_rules are those of the pem-files that verify otherwise than the frontend, by the origins
-    /// in certificate_source. Where two pem-files name one file, the last one holds.
+    /// own_rules are the rules of the pem-files that verify clients in another way than the
+    /// frontend, by the origins in certificate_source. Where two pem-files name one file, the last
+    /// one holds.
     [[nodiscard]] std::map<std::string, tls::client_rule> own_rules() const;
 
 private:
@@ -41,8 +42,8 @@ private:
     /// that cannot be read is an error in `problems`.
     void fill_crls(tls::context_spec& spec, problem_list& problems, opener const& root_files) const;
 
-    /// rule reads the authorities of a mode. Nothing: they cannot be read, or none are named; it
-    /// has been reported.
+    /// rule reads the authorities of a mode. Nothing: they cannot be read, or none are named; an
+    /// error in `problems` says so.
     [[nodiscard]] std::optional<tls::client_rule> rule(
         setting<client_verify> const& mode, setting<std::string> const& authorities) const;
 

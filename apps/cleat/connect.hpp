@@ -17,11 +17,11 @@ namespace cleat::app {
 
 /// connect tries the addresses of the choice until one accepts a connection, and sends `first` to
 /// it. Bytes that the socket does not take at once are left in upstream_side::unsent. `first` is
-/// copied before the first wait. The error is the last address's, or the interrupt's.
+/// copied before the first wait. The error is that of the last address, or the interrupt's.
 ///
 /// All addresses together have `timeout`; zero: no limit. Each address gets an equal part of the
-/// time that is left, so that the next is tried even if one drops all packets. While the backlog of
-/// the last server, at a UNIX socket, is full, the worker's connections wait for it.
+/// time that is left, so that the next is tried even if one drops all packets. While the last
+/// server is a UNIX socket whose backlog is full, connections wait in its connect_queue.
 net::task<result<upstream_side>> connect(
     net::interrupt& interrupt, upstream_choice& choice, std::span<std::byte const> first,
     std::chrono::milliseconds timeout);

@@ -1,8 +1,9 @@
-// connect_queue: where a worker's connections wait for a UNIX upstream whose backlog is full.
+// connect_queue: the queue of a worker's connections that wait for a UNIX upstream whose backlog is
+// full.
 //
 // Such a socket refuses at once, and no event reports that it has room again, so the connections
-// must try from time to time. Only the first of the queue tries: a thousand connections that wait
-// cost as much as one, and they connect in the order in which they came.
+// must try again and again. Only the first of the queue tries: a thousand connections that wait
+// cost as much as one, and they connect in their order of arrival.
 
 #pragma once
 
@@ -27,7 +28,8 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
-    /// try_again: there may be room, so the first tries at once, in a later turn of the worker.
+    /// try_again: there may be room, so the first tries in a later pass of the worker's loop,
+    /// without a pause.
     void try_again() noexcept;
 
     class place;
@@ -52,7 +54,7 @@ public:
     place(place&&) = delete;
     ~place();
 
-    /// reached is awaited before each attempt. It ends when this place is the first and it is time
+    /// reached: await it before each attempt. It ends when this place is the first and it is time
     /// to try, or with the interrupt's reason.
     [[nodiscard]] auto reached() noexcept
     {

@@ -13,13 +13,13 @@
 namespace cleat::app {
 
 /// race waits until the socket, which is connecting to the choice's address, is connected. After
-/// limits::attempt_delay the choice's rival is tried beside it (RFC 8305, section 5). The first
-/// that is connected wins: `socket` and the choice's address are then its own, and the other one is
-/// closed. It has not failed. Where one fails the other one goes on. The error is the last one's,
-/// or the interrupt's.
+/// limits::attempt_delay the choice's rival, an address of the other family, is tried beside it
+/// (RFC 8305, section 5). The first that connects wins: `socket` and the choice's address are then
+/// those of the winner. The other socket is closed, and its address does not count as failed. Where
+/// one fails, the other goes on. The error is that of the last one to fail, or the interrupt's.
 ///
-/// The two have the time of two addresses together. The deadline of a socket that is connected
-/// before the delay is over is cleared.
+/// Both together have the time of two addresses. Where the socket connects before the delay is
+/// over, its deadline is cleared.
 net::task<error_code> race(upstream_choice& choice, connect_time const& time, net::socket& socket);
 
 } // namespace cleat::app

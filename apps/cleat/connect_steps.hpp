@@ -32,14 +32,15 @@ public:
 
     [[nodiscard]] net::interrupt& interrupt() const noexcept { return interrupt_; }
 
-    /// renew: the whole time begins again.
+    /// renew: the time starts anew.
     void renew() noexcept { until_ = interrupt_.worker().now() + whole_; }
 
     /// part is an equal part of the time that is left, and at least a millisecond; zero where there
     /// is no limit.
     [[nodiscard]] std::chrono::milliseconds part(std::size_t parts) const noexcept;
 
-    /// limit gives the next attempt its part: the interrupt is then raised.
+    /// limit sets the deadline of the next attempt to its part. The interrupt is raised when it
+    /// passes.
     void limit(std::size_t parts) const;
 
 private:
@@ -61,9 +62,9 @@ private:
 }
 
 /// start_at_once makes a socket that is connecting to the choice's address, and gives it its part
-/// of the time. It is false where the connection must call start_in_turn instead: the choice
-/// lacks_port; or the server has as many connections as it may have; or it has no other address to
-/// try, and the server's backlog is full, or earlier connections wait for that already.
+/// of the time. False: call start_in_turn instead. That is so where the choice lacks_port; where
+/// the server has as many connections as it may have; and where there is no other address to try,
+/// and the server's backlog is full or earlier connections wait for it already.
 [[nodiscard]] inline bool start_at_once(
     upstream_choice& choice, connect_time const& time, result<net::socket>& started)
 {
@@ -77,14 +78,14 @@ private:
     return started || others != 0 || !is_full(choice.address(), started.error());
 }
 
-/// start_in_turn waits until the connection may have such a socket, and it is its turn. A
-/// connection that leaves the line of a server has an error that says nothing about the server, and
-/// goes on with another one. The error may be the interrupt's.
+/// start_in_turn waits until the connection may have such a socket. Where a connection stops
+/// waiting for a server, and tries another one, the error says nothing about the server. The error
+/// may be the interrupt's.
 net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_time& time);
 
-/// goes_on: an attempt has failed with `why`. True: another one may follow. It is false where the
-/// interrupt is raised, unless only this address's time is over, and there are others; `why` is
-/// then the interrupt's reason.
+/// goes_on: an attempt has failed with `why`. True: another one may follow. Where the interrupt is
+/// raised, `why` becomes its reason, and the result is false, except where only the time of this
+/// address is over and there are other addresses.
 [[nodiscard]] bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why);
 
 } // namespace cleat::app

@@ -27,14 +27,14 @@
 
 namespace cleat::app {
 
-/// connection_log counts a connection from its constructor to its destructor. It writes the line of
-/// the access log, where there is one, when the connection ends, and lines of the log: one
-/// when the handshake is done and when the connection ends. A PROXY header, handshake or connect
-/// that fails has a line of its own, and no second line for the end. That line is a warning; a
-/// failed connect is an error; a handshake with a client that does not speak TLS, or that leaves,
-/// is info. A connection that is refused has a warning connection-refused, and no other line. Other
-/// ends are info where the end is_good, and a warning otherwise. Of failures and refusals each
-/// reason has log-burst lines in a minute.
+/// connection_log counts a connection from its constructor to its destructor. When the connection
+/// ends, it writes its line of the access log, where there is one. In the log it writes a line when
+/// the handshake is done, and one when the connection ends. A PROXY header, handshake or connect
+/// that fails has a line of its own instead of the line for the end. That line is a warning, with
+/// two exceptions: a failed connect is an error; a handshake with a client that does not speak TLS,
+/// or that leaves, is info. A connection that is refused has a warning connection-refused, and no
+/// other line. Other ends are info where the end is_good, and a warning otherwise. Each reason for
+/// a failure or a refusal has at most log-burst lines in a minute.
 class connection_log
 {
 public:
@@ -46,20 +46,21 @@ public:
     connection_log(connection_log&&) = delete;
     ~connection_log();
 
-    /// refused: the client's address is not let in, or the peer may not send a PROXY header.
+    /// refused: the client's address may not connect, or the peer may not send a PROXY header.
     void refused(error_code why) noexcept;
-    /// refused: the client's certificate is not let in. The detail may be empty.
+    /// refused: a client with this certificate may not connect. The detail may be empty.
     void refused(
         error_code why, tls::engine const& engine, tls::client_certificate const& shown,
         std::string_view detail) noexcept;
-    /// refused: by a route, whose conditions may be empty, because of its limit or because it is
-    /// not the one that TLS began with. The engine is null before TLS and in plaintext.
+    /// refused_by_route: the route has as many connections as it may have, or it is not the one
+    /// that TLS began with. `route` is its conditions, and may be empty. The engine is null before
+    /// TLS and in plaintext.
     void refused_by_route(
         error_code why, std::string_view server_name, std::string_view route,
         tls::engine const* engine = nullptr) noexcept;
     void proxy_header_failed(error_code why) noexcept;
 
-    /// handshake_begins: for the access log the client is fingerprinted. The engine ends before
+    /// handshake_begins: takes the client's fingerprint, for the access log. The engine ends before
     /// this object.
     void handshake_begins(tls::engine& engine);
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
@@ -69,11 +70,11 @@ public:
     void hello_failed(error_code why, bool has_bytes) noexcept;
     /// challenge_refused: there is no certificate that answers an ACME challenge for this name.
     void challenge_refused(std::string_view server_name, std::string_view why) noexcept;
-    /// passthrough_begins: a route hands the ClientHello on.
+    /// passthrough_begins: a route forwards the ClientHello.
     void passthrough_begins(
         std::string_view server_name, std::span<std::uint8_t const> client_hello);
 
-    /// plaintext_begins: the client, which speaks no TLS, is let in.
+    /// plaintext_begins: the client, which speaks no TLS, may connect.
     void plaintext_begins() noexcept;
 
     /// upstream_handshake: a handshake with a server that speaks TLS has ended, or the connect
@@ -88,8 +89,8 @@ public:
     void connect_failed(
         error_code why, std::string_view server, tls::engine const* engine = nullptr) noexcept;
 
-    /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end. The
-    /// failure is that of the upstream's TLS, or null.
+    /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
+    /// `upstream` is the failure of the upstream's TLS, or null.
     void ended(
         close_reason reason, error_code why, tls::engine const* engine = nullptr,
         tls::failure_info const* upstream = nullptr) noexcept;

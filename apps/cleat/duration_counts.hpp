@@ -19,8 +19,8 @@ class alignas(64) duration_counts
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    /// bounds are those of the buckets, in rising order: from a handshake on one machine to a
-    /// connection that lasts for hours.
+    /// bounds are the upper bounds of the buckets, in rising order: from a handshake on one machine
+    /// to a connection that lasts for hours.
     static constexpr std::array<nanoseconds, 17> bounds{std::chrono::microseconds{500},
                                                         std::chrono::milliseconds{1},
                                                         std::chrono::microseconds{2'500},

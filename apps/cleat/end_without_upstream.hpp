@@ -1,4 +1,4 @@
-// end_without_upstream: the end of an established client whose upstream has no server that accepts.
+// end_without_upstream: ends an established client whose upstream has no server that accepts.
 
 #pragma once
 

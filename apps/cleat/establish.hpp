@@ -1,4 +1,4 @@
-// establish: a client from its first byte of TLS until it is let in.
+// establish: a client's handshake, and the checks after it.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace cleat::app {
 
-/// establish is the handshake, before the deadline that is set, by the settings of this route, or
-/// those of the frontend where it is null: see hello_route. hello: see handshake_phases. The
-/// client's certificate is checked then, and that the route is still the client's. False: the
-/// client has failed or is refused, the log has it, and the connection has ended. The header may be
-/// null. The arguments outlive the task.
+/// establish makes the handshake with the settings of a route, or of the frontend where `settings`
+/// is null: see hello_route. The caller sets the deadline in `interrupt`. After the handshake it
+/// checks the client's certificate, and that the client still belongs to this route. False: the
+/// handshake failed or the client is refused; the log has a line about it, and the connection has
+/// ended. `hello`: see handshake_phases. The header may be null. The arguments outlive the task.
 net::task<bool> establish(
     net::interrupt& interrupt, frontend_socket const& frontend, planned_route const* settings,
     client_side& client, net::address const& peer, inbound_header const* proxy_header,

@@ -18,8 +18,8 @@
 
 namespace cleat::app {
 
-/// The remaining times from which an end is reported. 30 days: clients of ACME have tried to renew.
-/// 7: they keep failing. 1: somebody must act now.
+/// The remaining times at which a certificate is reported. 30 days: ACME clients have tried to
+/// renew it by now. 7: they keep failing. 1: somebody must act now.
 inline constexpr std::chrono::days expires_soon{30};
 inline constexpr std::chrono::days expires_sooner{7};
 inline constexpr std::chrono::days expires_now{1};
@@ -51,7 +51,7 @@ public:
     void note(std::string origin, time_point valid_until);
 
     /// write logs a line for each certificate, the nearest end first, and then a count of the
-    /// others. It is a warning within 7 days, and from the last day on an error.
+    /// others. A line is a warning within 7 days, and an error from the last day on.
     void write(logger const& log) const;
 
 private:
@@ -66,8 +66,8 @@ private:
     std::size_t others_ = 0;
 };
 
-/// expiry_log logs each certificate once at each stage: what it looks for at a start, after a
-/// reload and then from time to time. The main thread uses it.
+/// expiry_log logs each certificate once at each stage. The main thread uses it, at a start, after
+/// a reload and then from time to time.
 class expiry_log
 {
 public:
@@ -88,11 +88,11 @@ private:
     std::unordered_map<std::size_t, expiry_stage> logged_;
 };
 
-/// crl_ending is when a CRL becomes stale, and what becomes of clients then.
+/// crl_ending is when a CRL becomes stale, and whether it is used after that.
 struct crl_ending
 {
     tls::crl_end end;
-    bool is_accepted = false; ///< The old CRL counts: see client-verify-crl-stale.
+    bool is_accepted = false; ///< A stale CRL is used on: see client-verify-crl-stale.
 
     friend bool operator==(crl_ending const&, crl_ending const&) = default;
 };
@@ -103,11 +103,12 @@ class crl_log
 public:
     using time_point = std::chrono::sys_seconds;
 
-    /// look logs those that have become stale since the last call. Where the list is not the one
-    /// of that call, its loading has warned of those that are stale already.
+    /// look logs the CRLs that have become stale since the last call. For a list that is not the
+    /// one of the last call, those that are stale already are not logged: the loading of the list
+    /// has warned of them.
     void look(std::vector<crl_ending> const& present, time_point now, logger const& log);
 
-    /// next is when the next one becomes stale.
+    /// next is when the next CRL becomes stale.
     [[nodiscard]] std::optional<time_point> next() const noexcept;
 
 private:

@@ -20,9 +20,9 @@
 
 namespace cleat::app {
 
-/// failure_burst is a worker's. An interval begins with the first failure after the one before. In
-/// it each event has `burst` lines for each of its reasons. At its end one line for each reason of
-/// which there were more says how many lines are missing.
+/// failure_burst belongs to one worker. An interval begins with the first failure after the end of
+/// the interval before. In it each event may log `burst` lines for each of its reasons. At the end
+/// of the interval, one line for each reason with more failures says how many lines are missing.
 class failure_burst : deadline
 {
 public:
@@ -34,16 +34,17 @@ public:
     failure_burst(failure_burst&&) = delete;
     ~failure_burst() = default;
 
-    /// follow takes the log and the number of lines from a configuration; 0: all lines are written.
-    /// The interval ends. The log before is still there.
+    /// follow takes the log and the number of lines of a configuration; 0: all lines are written.
+    /// It ends the interval, and so may still write to the log before.
     void follow(logger const& log, int burst) noexcept;
 
-    /// admits: a line of this level about this failure is to be written. The event's name has
-    /// static storage.
+    /// admits: a line of this level about this failure may be written. The event's name has static
+    /// storage.
     [[nodiscard]] bool admits(log_level level, std::string_view event, error_code why) noexcept;
     [[nodiscard]] bool admits(log_level level, std::string_view event, close_reason why) noexcept;
 
-    /// end writes the lines about those that are missing, and ends the interval: the log may go.
+    /// end writes the lines about missing lines, and ends the interval. The log is not used any
+    /// more.
     void end() noexcept;
 
 private:

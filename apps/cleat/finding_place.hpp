@@ -17,8 +17,8 @@ struct finding_place
     std::string text; ///< The finding, without what the key says already.
 };
 
-/// place_of_finding: a finding begins with the name of a member of tls::context_spec, or of a
-/// certificate of `files`. It is about the scope `l`.
+/// place_of_finding is the setting for a finding about the scope `l`. The finding begins with the
+/// name of a member of tls::context_spec, or of a certificate of `files`.
 [[nodiscard]] finding_place place_of_finding(
     config const& settings, tls_scope const& l, certificate_files const& files,
     std::string const& finding);

@@ -22,8 +22,8 @@ struct generation
     std::unique_ptr<snapshot const> configuration;
     std::shared_ptr<log_sink> sink; ///< Generations with the same log share it.
     logger log;
-    /// Of the admin server; null: there is none. Shared likewise; the main thread closes
-    /// it when another one takes its place.
+    /// The socket of the admin server; null: there is none. Generations share it like the sink. The
+    /// main thread closes it when another one replaces it.
     std::shared_ptr<admin_socket> admin{};
     std::shared_ptr<access_log> access{}; ///< Null: there is none. Shared like the sink.
     std::size_t workers = 0;              ///< How many still serve it.

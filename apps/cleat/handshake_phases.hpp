@@ -1,4 +1,4 @@
-// handshake_phases: when the parts of a handshake ended.
+// handshake_phases: the times at which the parts of a handshake ended.
 
 #pragma once
 
@@ -10,22 +10,22 @@
 
 namespace cleat::app {
 
-/// handshake_phases has two moments: when the worker's loop woke up for the ClientHello that the
-/// server answers, and when the answer was made, with key share and signature. The second is the
-/// only time for which a handshake reads the clock. After a HelloRetryRequest both are those of the
-/// second ClientHello.
+/// handshake_phases has two times: when the worker's loop woke up for the ClientHello that is
+/// answered, and when the answer was made, with key share and signature. A handshake reads the
+/// clock only for the second. After a HelloRetryRequest both times are those of the second
+/// ClientHello.
 class handshake_phases
 {
 public:
     using time_point = net::worker::clock::time_point;
 
-    /// `hello` is unset, or the ClientHello was read then, before TLS began, and its answer waits.
+    /// `hello` is when the ClientHello was read, where that was before TLS began; otherwise unset.
     explicit handshake_phases(time_point hello) noexcept
         : hello_{hello}, is_hello_open_{hello != time_point{}}
     {
     }
 
-    /// note is called after each part of a handshake that goes on.
+    /// note: call it after each step of a handshake that is not finished.
     void note(
         net::worker const& worker, net::progress const& part, tls::engine const& engine) noexcept
     {
@@ -42,7 +42,7 @@ public:
         answer_ = net::worker::clock::now();
     }
 
-    /// hello, answer are unset where no answer was made before the handshake's end.
+    /// hello, answer are unset where the handshake ended before an answer was made.
     [[nodiscard]] time_point hello() const noexcept { return hello_; }
     [[nodiscard]] time_point answer() const noexcept { return answer_; }
 

@@ -1,4 +1,4 @@
-// handshake_sources: what a handshake needs of its worker.
+// handshake_sources: the parts of a worker that a handshake uses.
 
 #pragma once
 

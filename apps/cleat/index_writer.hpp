@@ -11,8 +11,8 @@
 namespace cleat::app {
 
 /// index_writer writes the index after a start that has read certificates, after many changes, and
-/// at the end: one certificate's change does not write them all. The main thread uses it; a thread
-/// of lower priority writes.
+/// at the end. A change of one certificate alone does not write the whole file. The main thread
+/// uses it; a thread of lower priority writes.
 class index_writer
 {
 public:
@@ -22,10 +22,10 @@ public:
     /// Waits for the file that is being written.
     ~index_writer();
 
-    /// follow takes note of a configuration that is in service now.
+    /// follow: this configuration is in service now.
     void follow(generation const& present);
 
-    /// finish writes what has changed since, and waits for it.
+    /// finish writes the changes that are not written yet, and waits for the end of that.
     void finish(generation const& present);
 
 private:

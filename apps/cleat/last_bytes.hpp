@@ -1,4 +1,5 @@
-// last_bytes: whether a receiver still takes the bytes that only the kernel has for it.
+// last_bytes: whether a receiver still takes the bytes that only this machine's kernel holds for
+// it.
 
 #pragma once
 
@@ -7,21 +8,22 @@
 
 namespace cleat::app {
 
-/// last_bytes follows how many bytes of a socket its peer's kernel has not acknowledged, from one
-/// timeout to the next. They may be megabytes, so a slow receiver takes longer than one timeout.
+/// last_bytes compares, from one timeout to the next, how many bytes of a socket its peer's kernel
+/// has not acknowledged. They may be megabytes, so a slow receiver may need longer than one
+/// timeout.
 class last_bytes
 {
 public:
     explicit last_bytes(std::size_t unacknowledged = 0) noexcept : left_{unacknowledged} {}
 
-    /// on_timeout: so many bytes are left now.
+    /// on_timeout: a timeout has passed, and so many bytes are unacknowledged now.
     void on_timeout(std::size_t unacknowledged) noexcept
     {
         stalled_ = std::exchange(left_, unacknowledged) == unacknowledged ? stalled_ + 1 : 0;
     }
 
-    /// undelivered: the receiver has not got all bytes. A FIN, which counts as one (tcp(7)), does
-    /// not matter.
+    /// undelivered: the receiver has not got all bytes. One unacknowledged byte is the FIN, which
+    /// counts as one (tcp(7)).
     [[nodiscard]] bool undelivered() const noexcept { return left_ > 1; }
 
     /// stalled counts the latest timeouts in a row between which the receiver acknowledged nothing.

@@ -26,7 +26,7 @@ namespace {
 // A connection needs one for its client, and one for its upstream.
 constexpr std::size_t descriptors_of_one = 2;
 
-// The client gets a reset, and no coroutine was made for it.
+// Resets the client. No coroutine is made for it.
 void refuse_at_once(
     frontend_socket const& frontend, unique_fd fd, net::address const& peer,
     error_code why) noexcept
@@ -37,9 +37,9 @@ void refuse_at_once(
     log.refused(why);
 }
 
-// The client wants a full handshake that would come too late, or while few descriptors are left. It
-// ends before a coroutine is made for it. Not where other bytes come before its ClientHello, or
-// another server may answer that.
+// True: the client wants a full handshake, which would come too late, or few descriptors are left.
+// The connection is to end before a coroutine is made for it. False also where other bytes come
+// before the ClientHello, or where another server may answer it.
 bool is_shed_at_once(frontend_socket const& frontend, int fd, bool has_few_descriptors) noexcept
 {
     handshake_line const& line = frontend.service.connections().line();

@@ -17,10 +17,11 @@
 
 namespace cleat::app {
 
-/// passed_place is how a service manager has passed the sockets of a place. It keeps them open.
+/// passed_place is how a service manager has passed the sockets of a place. The service manager
+/// keeps them open, too.
 struct passed_place
 {
-    std::string named_for;   ///< The frontend that their names say; empty: its address says it.
+    std::string named_for;   ///< The frontend that the sockets' names say; empty: found by address.
     bool takes_ipv4 = false; ///< See passed_socket.
 };
 
@@ -44,20 +45,21 @@ struct bound_sockets
     std::vector<problem> problems;                 ///< Errors: nothing is to be started.
 };
 
-/// bind_all binds a socket for each worker and address, except where it is one of the `running`
-/// ones. Ports below 1024 need the rights that drop_privileges gives up: root_ports binds them
-/// then.
+/// bind_all binds a socket for each worker and address, except for the addresses of the `running`
+/// places. Ports below 1024 need the rights that drop_privileges gives up: after that, root_ports
+/// binds them.
 ///
-/// A place that `passed` has sockets for is not bound. Each worker gets one of them; where there
-/// are fewer, workers share a socket. A socket of no frontend is an error, and at a reload a
-/// running place of passed sockets that no frontend has any more.
+/// A place for which `passed` has sockets is not bound. Each worker gets one of them; where there
+/// are fewer, workers share a socket. A passed socket of no frontend is an error. At a reload it is
+/// also an error if a running place has passed sockets and no frontend has it any more.
 [[nodiscard]] bound_sockets bind_all(
     snapshot const& configuration, std::size_t workers,
     std::span<listening_place const> running = {}, opener const& root_ports = {},
     std::vector<passed_socket> passed = {});
 
 /// check_addresses appends the errors that bind_all would report for addresses that this machine
-/// does not have. It takes no port, so that a running cleat with the same ports is no obstacle.
+/// does not have. It binds no port of the configuration, so a running cleat may have the same
+/// ports.
 void check_addresses(snapshot const& configuration, std::vector<problem>& problems);
 
 } // namespace cleat::app

@@ -1,4 +1,4 @@
-// low_priority: threads that let the workers' connections go first.
+// low_priority: the scheduling of threads that must not delay the workers.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace cleat::app {
 
-/// lower_priority is for the calling thread and those that it starts: on Linux a priority is a
-/// thread's. With idle CPUs the thread is as fast as any other.
+/// lower_priority lowers the priority of the calling thread and of those that it starts: on Linux
+/// each thread has a priority of its own. With idle CPUs the thread is as fast as any other.
 ///
-/// The niceness is a share of a busy CPU, a tenth of a worker's. It does not give a worker the CPU
-/// at once. A worker that wakes up goes first where its deadline is the earlier one: that is what
-/// the slice is for, which counts ten times at this niceness, and a worker's is at most 2.8 ms.
-/// Where the scheduler lets the worker wait all the same, since it has had more than its share, the
-/// thread gives way by itself: it calls std::this_thread::yield() every 0.1 ms or so. Kernels
-/// before 6.12 ignore the slice.
+/// The niceness sets the thread's share of a busy CPU, a tenth of a worker's. It does not make the
+/// scheduler switch to a worker at once: a worker that wakes up goes first where its deadline is
+/// the earlier one. The slice makes the thread's deadline later: at this niceness it counts ten
+/// times, and a worker's slice is at most 2.8 ms. A worker that has had more than its share still
+/// has to wait. So the thread calls std::this_thread::yield() every 0.1 ms or so. Kernels before
+/// 6.12 ignore the slice.
 inline void lower_priority() noexcept
 {
     auto const thread = static_cast<id_t>(::gettid());

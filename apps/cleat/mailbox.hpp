@@ -1,4 +1,4 @@
-// mailbox: what some threads make for another one, which owns it from then on.
+// mailbox: objects that any thread makes and passes to one thread, which then owns them.
 
 #pragma once
 
@@ -17,7 +17,7 @@ public:
     mailbox() noexcept = default;
     mailbox(mailbox&&) = delete;
 
-    /// The last post has ended.
+    /// No post may run any more.
     ~mailbox()
     {
         while (next() != nullptr) {

@@ -78,7 +78,7 @@ int run(serve const& request)
     if (new_identity || !settings.chroot->empty())
         require_readable(*configuration, root_files);
 
-    // While there are descriptors left.
+    // Before connections can use up the descriptors.
     std::shared_ptr<admin_socket> admin = open_admin(settings, root_files);
     control_socket const control = open_control(log);
 

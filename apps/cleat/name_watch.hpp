@@ -1,5 +1,5 @@
-// name_watch: the main thread's side of the resolver: which names it looks up, and what becomes of
-// its news.
+// name_watch: the main thread's side of the resolver: the names that it looks up, and what happens
+// with the addresses that it finds.
 
 #pragma once
 
@@ -23,7 +23,7 @@ namespace cleat::app {
 class name_watch
 {
 public:
-    /// The states outlive it. `wake` is called on another thread: a look is due.
+    /// The states outlive it. Another thread calls `wake` when look is due.
     name_watch(upstream_states& states, std::function<void()> wake) noexcept
         : states_{states}, wake_{std::move(wake)}
     {
@@ -34,12 +34,12 @@ public:
     /// be started, the log says so, and the names keep their addresses.
     void follow(snapshot const& present, logger const& log);
 
-    /// look gives the states the addresses that have been found since the last call, and logs what
-    /// has changed, and where a name cannot be looked up any more, or can again. Until the present
-    /// configuration is followed, there is no news of it.
+    /// look gives the states the addresses that were found since the last call. It logs changes,
+    /// names that cannot be looked up any more, and names that can again. It does nothing until the
+    /// present configuration is followed.
     void look(snapshot const& present, logger const& log);
 
-    /// counts are those of all lookups; null: there was none.
+    /// counts are the numbers of all lookups; null: the resolver was never needed.
     [[nodiscard]] std::shared_ptr<dns_counts const> counts() const noexcept
     {
         return resolver_ ? resolver_->counts() : nullptr;

@@ -45,9 +45,9 @@ private:
     std::array<char, size_max> name_{};
 };
 
-/// named_counts counts by names that are not known before: a TLS library's names of cipher suites,
-/// for example. A name gets one of N places when it is first counted. Later names share the place
-/// `other`, so the number of names is bounded.
+/// named_counts counts by names that are not known at compile time: a TLS library's names of cipher
+/// suites, for example. A name gets one of N places when it is first counted. When these are used
+/// up, further names share the place `other`.
 ///
 /// The worker that owns it is the only writer; any thread may read. It allocates nothing.
 template <std::size_t N>

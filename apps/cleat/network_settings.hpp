@@ -21,15 +21,16 @@ namespace cleat::app {
 [[nodiscard]] std::vector<net::address> find_addresses(
     frontend_config const& frontend, problem_list& problems);
 
-/// find_upstream looks up the servers of an upstream block, or those of the backend where the name
-/// is empty. A name that is not found keeps the addresses that it has in `before`, the upstreams of
-/// the configuration before, with a warning; where it is not among them it is an error.
-/// `files` reads those of TLS. `workers` share limits of connections.
+/// find_upstream looks up the servers of an upstream block, or the backend where the name is empty.
+/// A host name that is not found keeps the addresses that it has in `before`, the upstreams of the
+/// configuration before, with a warning; where it is not among them it is an error. `files` reads
+/// the files of TLS to the upstream. `workers` is the number of workers, which share the limits of
+/// connections.
 [[nodiscard]] upstream_plan find_upstream(
     upstream_index const& index, std::string const& name, std::size_t workers,
     std::span<upstream_plan const> before, certificate_files& files, problem_list& problems);
 
-/// dns_settings_of says who is asked for names.
+/// dns_settings_of are the DNS servers that are asked for names.
 [[nodiscard]] dns_settings dns_settings_of(config const& settings);
 
 /// check_fast_open reports tcp-fastopen where the kernel's settings leave it without effect.

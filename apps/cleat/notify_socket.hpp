@@ -1,4 +1,4 @@
-// notify_socket: where systemd learns how the program is (sd_notify(3), systemd.service(5)).
+// notify_socket: tells systemd the state of the program (sd_notify(3), systemd.service(5)).
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace cleat::app {
 
-/// notify_socket is that of systemd, or of another program with its protocol, where one has started
-/// this process with NOTIFY_SOCKET. Otherwise its functions do nothing. Their errors are those of
-/// sendto(2).
+/// notify_socket is the socket of systemd, or of another program with its protocol, that has
+/// started this process with NOTIFY_SOCKET. Without that variable its functions do nothing. Their
+/// errors are those of sendto(2).
 class notify_socket
 {
 public:

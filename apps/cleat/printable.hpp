@@ -7,7 +7,7 @@
 
 namespace cleat::app {
 
-/// printable has a question mark for each control character: a terminal would obey it.
+/// printable replaces each control character by a question mark, because a terminal would obey it.
 [[nodiscard]] inline std::string printable(std::string text)
 {
     std::ranges::replace_if(

@@ -31,13 +31,13 @@ struct identity
 [[nodiscard]] std::optional<identity> find_identity(
     config const& settings, std::vector<problem>& problems);
 
-/// join_groups changes the group and the supplementary groups for good, and become the user. The
-/// groups come first, while /etc/group is there and the rights are.
+/// join_groups changes the group and the supplementary groups, and become the user; both for good.
+/// Call join_groups first: it needs /etc/group, which a chroot may hide, and root's rights.
 [[nodiscard]] error_code join_groups(identity const& target) noexcept;
 [[nodiscard]] error_code become(identity const& target) noexcept;
 
-/// run_as is what `look` returns in a child process that has become the target; an error of the
-/// system's, or none. Call it while there is one thread.
+/// run_as is the result of `look` in a child process that has become the target: a system error, or
+/// none. Call it while the process has one thread.
 [[nodiscard]] error_code run_as(identity const& target, std::function<error_code()> const& look);
 
 /// change_root makes a folder the root of the file system, and the working folder, for good.
@@ -49,12 +49,13 @@ struct identity
 void hold_standard_descriptors() noexcept;
 
 /// obstacle_to_writing is the reason why a file cannot be written to, or created if it does not
-/// exist. It does neither, so it may miss a reason. too_many_symbolic_link_levels for a symbolic
-/// link, too_many_links for a file with another name (a hard link), else the system's error.
+/// exist: too_many_symbolic_link_levels for a symbolic link, too_many_links for a file with another
+/// name (a hard link), else the system's error. It neither writes nor creates the file, so it may
+/// miss a reason.
 [[nodiscard]] error_code obstacle_to_writing(std::string const& path);
 
-/// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
-/// buffer is freed: the next record would need it again, and pay for the page faults.
+/// keep_heap makes the allocator keep the top of the heap when a record's buffer is freed.
+/// Otherwise the kernel would get it back, and the next record would pay page faults for it.
 void keep_heap() noexcept;
 
 /// background is a daemon's connection to the process that the user started, which waits until the
@@ -91,15 +92,16 @@ public:
     ~pid_file();
 
     /// holder is the number in the file, if that is another running process of this program. 0: the
-    /// file does not exist, is left over, or is no pid file.
+    /// file does not exist, is of a process that has ended, or is no pid file.
     [[nodiscard]] static pid_t holder(std::string const& path);
 
-    /// write creates the file, or replaces the number in an older pid file. Anything else of that
-    /// name is left as it is: too_many_symbolic_link_levels for a symbolic link, file_exists for
-    /// the rest.
+    /// write creates the file, or replaces the number in an older pid file. Anything else with that
+    /// name stays as it is: the error is too_many_symbolic_link_levels for a symbolic link, and
+    /// file_exists for the rest.
     [[nodiscard]] static result<pid_file> write(std::string path);
 
-    /// obstacle is the error that write would give, as far as it shows without writing.
+    /// obstacle is the error that write would give, as far as that can be found out without
+    /// writing.
     [[nodiscard]] static error_code obstacle(std::string const& path);
 
 private:

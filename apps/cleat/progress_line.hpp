@@ -1,4 +1,4 @@
-// progress_line: how far a long step of the start is, for somebody at a terminal.
+// progress_line: the progress of a long step of the start, on a terminal.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace cleat::app {
 
-/// progress_line writes one line of standard error over and over, where that is a terminal and the
-/// step takes longer than a second; otherwise nothing.
+/// progress_line rewrites one line of standard error, where that is a terminal and the step takes
+/// longer than a second; otherwise it writes nothing.
 class progress_line
 {
 public:

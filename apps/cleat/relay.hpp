@@ -22,9 +22,10 @@ struct relay_outcome
 };
 
 /// relay copies both ways until both sides have closed or one has broken, and counts in `traffic`.
-/// The deadline of what came before ends here. Memory is bounded: while a sink is full its source
-/// is not read, and a sink holds at most limits::unsent_max. The upstream is an upstream_side or a
-/// tls_upstream: each has a relay of its own, so that neither pays for the other.
+/// It clears the deadline that is set in `interrupt`. Memory is bounded: while a sink is full its
+/// source is not read, and a sink holds at most limits::unsent_max. The upstream is an
+/// upstream_side or a tls_upstream: each has a relay of its own, so that neither pays for the
+/// other.
 template <class Upstream>
 net::task<relay_outcome> relay(
     net::interrupt& interrupt, client_end client, Upstream& upstream, relay_deadlines deadlines,

@@ -37,7 +37,7 @@ enum class direction : std::uint8_t
     down, ///< Upstream to client.
 };
 
-/// ending says how a source ended.
+/// ending is how a source ended.
 enum class ending : std::uint8_t
 {
     clean,     ///< close_notify from a client, FIN from an upstream.
@@ -51,7 +51,7 @@ enum class side : std::uint8_t
     upstream,
 };
 
-/// after_break says what to do about a side that broke while it was neither read nor written.
+/// after_break is what to do when a side breaks while it is neither read nor written.
 enum class after_break : std::uint8_t
 {
     fail,        ///< End the connection.
@@ -66,7 +66,7 @@ enum class answer_end : std::uint8_t
     lost,     ///< The send took the socket's error: a read gives 0 without a FIN.
 };
 
-/// closing says how the connection to one side is closed when the relay is over.
+/// closing is how the connection to one side is closed when the relay is over.
 enum class closing : std::uint8_t
 {
     fin,        ///< The kernel sends FIN after all bytes.
@@ -82,8 +82,9 @@ class relay_fsm
 public:
     explicit relay_fsm(relay_deadlines deadlines = {}) noexcept : deadlines_{deadlines} {}
 
-    /// reset_cut_answers: only an RST tells the client that an answer is cut. Otherwise it has TLS,
-    /// where a FIN without close_notify says so.
+    /// reset_cut_answers: an answer that is cut ends with an RST, because the client speaks
+    /// plaintext: it would take a FIN for the end of a whole answer. With TLS a FIN without
+    /// close_notify shows the cut.
     void reset_cut_answers() noexcept { resets_cut_answers_ = true; }
 
     /// reads: the direction's source is to be read when it is readable.
@@ -259,11 +260,11 @@ public:
         return lingers() && !fin_sent_ && (fin_due_ || !awaits_client());
     }
 
-    /// on_fin_sent: it was sent, by itself.
+    /// on_fin_sent: the FIN was sent, by itself.
     void on_fin_sent() noexcept { fin_sent_ = true; }
 
-    /// on_wait: a wait begins. Returns the deadline to set for it, where zero means none; nothing:
-    /// the one that is set goes on.
+    /// on_wait: a wait begins. Returns the time to set as its deadline; zero: no deadline; nothing:
+    /// the present deadline stays.
     [[nodiscard]] std::optional<std::chrono::milliseconds> on_wait() noexcept;
 
     /// asks_unacknowledged: on_timeout needs to know how many bytes the client has not

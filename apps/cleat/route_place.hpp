@@ -1,4 +1,4 @@
-// route_place: the place that a connection gets among those of its route.
+// route_place: counts a connection for the limit of its route.
 
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace cleat::app {
 
-/// find_place is for a client of the route, which may be null or have no limit. False: the route
-/// has as many connections as it may, so the client is reset, and the log has it. The name is that
-/// of SNI. Throws std::bad_alloc.
+/// find_place counts a client's connection for its route, which may be null or have no limit.
+/// False: the route has as many connections as it may have, so the client was reset, and the log
+/// has a line about it. server_name is the name in SNI. Throws std::bad_alloc.
 [[nodiscard]] bool find_place(
     frontend_socket const& frontend, planned_route const* route, std::string_view server_name,
     net::socket& accepted, connection_log& log, limited_route& place);

@@ -94,7 +94,7 @@ std::string absolute(std::string const& path)
     return std::filesystem::absolute(path).string();
 }
 
-// With log-filename the log has another place.
+// Without a log daemon the log still has log-filename, where that is set.
 problem no_log_daemon(config const& settings, error_code ec)
 {
     bool const has_file = !settings.log_filename->empty();
@@ -115,7 +115,7 @@ problem no_daemon_for_access(setting<std::string> const& target, error_code ec)
         "Start one, or name a file."};
 }
 
-// No look tells whether a FIFO has a reader: to open and close it would end one.
+// Whether a FIFO has a reader cannot be checked: opening and closing it would end that reader.
 void check_log_file(
     setting<std::string> const& file, std::string_view key, std::vector<problem>& problems)
 {
@@ -372,7 +372,7 @@ std::shared_ptr<admin_socket> open_admin(config const& settings, opener const& r
     fail(std::move(why));
 }
 
-// The socket is opened with the rights of the user that cleat becomes.
+// A start opens the socket with the rights of the user that cleat becomes, so look with these.
 error_code admin_obstacle(config const& settings, std::optional<identity> const& user)
 {
     auto const look = [&] { return admin_socket::obstacle(*settings.admin); };

@@ -28,8 +28,8 @@ struct serve;
 /// report prints problems to stderr, a line each. False when one of them is an error.
 bool report(std::vector<problem> const& problems);
 
-/// add_other_places adds the problems of a start to those of its settings. Where the settings have
-/// an error in a place, the later one there has the same cause, and is left out.
+/// add_other_places adds the problems of a start to the problems of its settings. A later problem
+/// in the same place as an error of the settings has the same cause, and is left out.
 void add_other_places(std::vector<problem>& problems, std::vector<problem> later);
 
 /// start_error ends a start. report() prints its problem.
@@ -57,32 +57,33 @@ struct start_error
 [[nodiscard]] pid_file write_pid_file(config const& settings);
 
 /// open_admin opens the socket of the admin server, with the rights that a reload has: call it when
-/// privileges have been dropped. Null: there is to be none.
+/// privileges have been dropped. Null: the configuration has no admin server.
 [[nodiscard]] std::shared_ptr<admin_socket> open_admin(
     config const& settings, opener const& root_ports);
 void drop_privileges(config const& settings, std::optional<identity> const& new_identity);
 
-/// enter_sandbox takes from this process what it does not need to serve: call it when everything is
-/// open, and before a thread starts. `folder` is the one of the start. What is in force is logged.
+/// enter_sandbox takes from this process the rights that it does not need to serve: call it when
+/// everything is open, and before a thread starts. `folder` is the working folder of the start. It
+/// logs the restrictions that are in force.
 [[nodiscard]] sandbox enter_sandbox(
     snapshot const& configuration, std::string const& folder, logger const& log);
 
-/// require_readable fails where a file of the catalog cannot be read with the present rights, nor
-/// by the opener: call it when they have been dropped.
+/// require_readable fails where a file of the catalog can be read neither with the present rights
+/// nor by the opener: call it when privileges have been dropped.
 void require_readable(snapshot const& configuration, opener const& root_files);
 
-/// cure_for_reopening is a sentence for the operator: what lets log_sink::reopen succeed. `why` is
-/// the opener's refusal.
+/// cure_for_reopening is a sentence for the operator: how to make log_sink::reopen succeed. `why`
+/// is the opener's refusal.
 [[nodiscard]] std::string cure_for_reopening(error_code ec, std::string_view why);
 
-/// problems_of_start are those that a start would meet, as far as that can be seen without a port
-/// taken or a file made. The observer is load's.
+/// problems_of_start are the problems that a start would meet, as far as that can be found out
+/// without binding a port or making a file. The observer is load's.
 [[nodiscard]] std::vector<problem> problems_of_start(
     config settings, scan_observer const& observer = {});
 
-/// problems_of_single_settings are those of problems_of_start that one setting has by itself,
-/// whatever the others are: for settings of which some could not be read. Certificates are none of
-/// them.
+/// problems_of_single_settings are those problems_of_start that one setting has whatever the others
+/// are. They are for a configuration of which some settings could not be read. Problems of
+/// certificates are not among them.
 [[nodiscard]] std::vector<problem> problems_of_single_settings(config const& partial);
 
 /// start_access_log starts the thread that writes to the sink: call it once signals are blocked and
@@ -92,7 +93,7 @@ void require_readable(snapshot const& configuration, opener const& root_files);
 
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
 
-/// open_control opens the socket for commands. Where it cannot, that is logged, and cleat serves
+/// open_control opens the socket for commands. Where that fails, the log says so, and cleat serves
 /// without commands.
 [[nodiscard]] control_socket open_control(logger const& log);
 

@@ -38,7 +38,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr clock::time_point never = clock::time_point::max();
 
-// How often certificates are looked at that have come nearer to their end.
+// The time between two searches for certificates that expire soon.
 constexpr std::chrono::hours expiry_interval{1};
 
 // After a reload of a few among many certificates.
@@ -63,7 +63,7 @@ std::string service_status(worker_group const& workers)
         workers.places().size(), count_certificates(*workers.present().configuration));
 }
 
-// A daemon has left the folder in which the log's name begins.
+// A relative name of the log begins in the folder of the start, which a daemon has left.
 void report_reopening(
     generation const& present, start_facts const& start, std::string_view event,
     std::string const& file, log_sink::reopening const& failed)
@@ -134,7 +134,7 @@ public:
             log.warning("not-notified").add("reason", failed);
     }
 
-    // Gives a sign of life where it is time.
+    // Tells the watchdog that the program is alive, where it is time.
     void look(worker_group const& workers)
     {
         clock::time_point const now = clock::now();

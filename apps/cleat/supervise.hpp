@@ -1,4 +1,4 @@
-// supervise: the work of the main thread while the workers serve: it acts on signals and commands.
+// supervise: the main thread's loop while the workers serve. It acts on signals and commands.
 
 #pragma once
 
@@ -11,11 +11,10 @@
 namespace cleat::app {
 
 /// supervise returns when the workers have ended. SIGHUP, `cleat reload` and `POST /reload`: read
-/// the configuration and everything that it names again, and serve from it, or say why it cannot be
-/// used. SIGTERM and `POST /drain`: stop accepting, and let connections finish for
-/// `shutdown-timeout`. SIGINT, or a second SIGTERM:
-/// end now. SIGUSR1: open the log file again.
-/// When the process that opens root's files ends, the log says so, and so does every reload.
+/// the configuration and everything that it names again, and serve with it, or say why it cannot be
+/// used. SIGTERM and `POST /drain`: stop accepting, and give connections `shutdown-timeout` to
+/// finish. SIGINT, or a second SIGTERM: end now. SIGUSR1: open the log files again. When the
+/// process that opens root's files ends, the log says so, and so does every reload.
 void supervise(
     worker_group& workers, signals& arrived, notify_socket const& notify,
     control_socket const& control, start_facts const& start);

@@ -25,20 +25,20 @@
 namespace cleat::app {
 namespace {
 
-// The life of a connection. A frontend where TLS has the first byte, or without an upstream that
-// speaks TLS, has a version with nothing of the other, not even room in the coroutine's frame,
-// which each connection owns.
+// The life of a connection, in four versions. With ReadsHelloFirst cleat reads the ClientHello
+// before TLS begins; with HasTlsUpstream an upstream of the frontend speaks TLS. A version without
+// one of these has no room for it in the coroutine's frame, which each connection owns.
 template <bool ReadsHelloFirst, bool HasTlsUpstream>
 net::detached serve_connection(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     config const& settings = service.configuration().settings;
     std::unique_ptr<inbound_header> proxy_header;
-    // The log counts the connection, and writes of its end. The interrupt ends any wait below.
+    // The log counts the connection, and writes lines about it. The interrupt ends any wait below.
     connection_log log{frontend, peer, proxy_header};
     net::interrupt interrupt{service.worker()};
 
-    // Admission, by the peer's address, or by that of the client that a PROXY header names.
+    // Admission, by the address of the peer, or of the client that a PROXY header names.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
     if (expects_proxy_header(settings, frontend.plan.admission.get())) {
         error_code const ec =
@@ -50,7 +50,7 @@ net::detached serve_connection(
     if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
         co_return log.refused(ec);
 
-    // Before the same deadline the ClientHello tells passthrough, ACME and a route's settings.
+    // ClientHello, before the same deadline: passthrough, ACME challenge, or settings of a route?
     std::conditional_t<ReadsHelloFirst, read_hello, unread_hello> before;
     if constexpr (ReadsHelloFirst) {
         bool const ended = co_await serve_by_hello(
@@ -81,19 +81,20 @@ net::detached serve_connection(
         co_return co_await end_without_upstream(interrupt, client, upstream.error(), to, log);
     log.connected(to.choice.address());
 
-    // Relay until both sides have closed, or one has broken. Out of memory the end is an RST.
+    // Relay until both sides have closed, or one has broken. Out of memory: RST to the upstream.
     try {
         relay_outcome const outcome = co_await relay(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
         log.ended(outcome.reason, outcome.error, &client.channel.engine());
-    } catch (std::bad_alloc const&) { // While the choice still has the upstream's address.
+    } catch (std::bad_alloc const&) { // The choice, which owns the logged address, ends before log.
         log.ran_out_of_memory();
         upstream->socket.reset();
     }
 }
 
-// Where many clients wait for the worker, their ClientHello tells which of them go ahead. Where the
-// worker waits for many, those that never send all of it cost little before TLS begins.
+// Two reasons to read the ClientHello before TLS begins. Many clients wait in the kernel's queue:
+// the ClientHello says which of them resume a session, and so go ahead. Or many handshakes are
+// unfinished: a client that never sends a whole ClientHello costs less memory before TLS begins.
 bool are_many_waiting(worker_connections& connections) noexcept
 {
     return connections.line().is_crowded() ||

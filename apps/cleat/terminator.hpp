@@ -12,9 +12,9 @@
 namespace cleat::app {
 
 /// terminate serves one client: TLS on its side, plaintext or TLS to the upstream; or, on a
-/// frontend with client = on, plaintext on its side and TLS to the upstream. The call runs until
-/// the coroutine has to wait for the first time, and returns. The coroutine then goes on until the
-/// connection or the worker ends. `service` and `frontend` outlive it.
+/// frontend with client = on, plaintext on its side and TLS to the upstream. The call returns when
+/// the coroutine waits for the first time. The coroutine ends with the connection or the worker.
+/// `service` and `frontend` outlive it.
 net::detached terminate(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer);
 

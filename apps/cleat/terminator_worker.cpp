@@ -41,7 +41,7 @@ terminator_worker::terminator_worker(
 
 terminator_worker::~terminator_worker()
 {
-    connections_.failures().end(); // The log belongs to the configuration.
+    connections_.failures().end(); // It uses the log of a configuration that ends here.
 }
 
 void terminator_worker::replace(worker_part next) noexcept

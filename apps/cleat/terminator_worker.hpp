@@ -33,7 +33,8 @@ struct worker_part
 class terminator_worker
 {
 public:
-    /// released gets a service whose last connection has ended after a replacement. Must not throw.
+    /// Called with a service that was replaced, and whose last connection has ended. Must not
+    /// throw.
     using on_released = std::function<void(std::unique_ptr<worker_service>)>;
 
     /// Accepts from now on. No place is kept.
@@ -41,14 +42,14 @@ public:
     terminator_worker(terminator_worker&&) = delete;
     ~terminator_worker();
 
-    /// replace gives later connections to another configuration. Places that it keeps go on without
-    /// a pause. For a place that the new configuration lacks, queued connections are accepted with
-    /// the old configuration; then the socket is closed. Without memory for a new listener this
-    /// worker logs that, and leaves its place to the other workers.
+    /// replace gives later connections to another configuration. A listening place that this keeps
+    /// goes on without a pause. For a place that the new configuration lacks, queued connections
+    /// are accepted with the old configuration; then the socket is closed. Without memory for a new
+    /// listener this worker logs that, and leaves the place to the other workers.
     void replace(worker_part next) noexcept;
 
-    /// follow takes a table of an upstream of the newest configuration. One for another
-    /// configuration is left alone: the replacement has brought a later one.
+    /// follow takes a table for an upstream of the newest configuration. A table for another
+    /// configuration is ignored: the newest one came with a later table.
     void follow(snapshot const& configuration, std::size_t upstream, worker_table& table) noexcept;
 
     /// drain takes the connections that the kernel has queued, closes the listening sockets, and

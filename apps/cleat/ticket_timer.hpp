@@ -1,4 +1,5 @@
-// ticket_timer: sends a session ticket by itself if no answer comes soon to be sent with.
+// ticket_timer: sends a session ticket alone if no answer comes soon that it could share a packet
+// with.
 
 #pragma once
 

@@ -90,7 +90,7 @@ void worker_service::begin_upstreams(worker_service* before)
     }
 }
 
-// Sessions of the configuration before stay: each resumes only where a session_scope is as its own.
+// Sessions of the configuration before stay: each resumes only in a context with its session_scope.
 void worker_service::begin_sessions() noexcept
 {
     net::worker_sessions* const sessions = connections_->sessions();
@@ -145,8 +145,8 @@ void worker_service::end_ready() noexcept
         each.end_ready();
 }
 
-// An upstream's queue, or a connection that it has had ready, may still be among the worker's
-// functions; ours comes after it.
+// The worker's queue may still hold tasks of an upstream, or of a preconnected connection. Ours
+// comes after them.
 void worker_service::look_for_release() noexcept
 {
     if (released_ && open_ == 0 && !std::exchange(release_queued_, true))

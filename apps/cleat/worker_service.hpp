@@ -29,13 +29,13 @@ namespace cleat::app {
 /// worker_contexts is a worker's TLS contexts for one configuration, by tls_plan.
 using worker_contexts = std::deque<tls::context>;
 
-/// worker_service is made by any thread. From begin on it belongs to its worker's thread, and
+/// Any thread may make a worker_service. From begin on it belongs to its worker's thread. It
 /// outlives its connections.
 class worker_service : net::task_node
 {
 public:
-    /// The snapshot and the certificates outlive it. certificates loads those of the
-    /// configuration's store; null where it has none. `before` is the worker's contexts of the
+    /// The snapshot and `certificates` outlive it. `certificates` loads those of the
+    /// configuration's store; null where it has no store. `before` is the worker's contexts of the
     /// configuration that this one follows. Throws tls::spec_error.
     worker_service(
         net::worker& worker, snapshot const& configuration, logger log,
@@ -50,13 +50,13 @@ public:
     /// this one follows.
     void begin(worker_connections& connections, worker_service* before = nullptr);
 
-    /// retire: no connection begins any more. `released` is called once, in a later turn of the
-    /// worker's loop than the one in which the last connection ends: this object can be destroyed
-    /// then, by any thread. It is not called where the worker ends before. Must not throw.
+    /// retire: no connection begins any more. `released` is called once, in a pass of the worker's
+    /// loop after the one in which the last connection ends. Any thread may then destroy this
+    /// object. Where the worker ends before that, `released` is not called. It must not throw.
     void retire(std::function<void(worker_service&)> released) noexcept;
 
-    /// leave_thread is called by a thread that has made or used the service, and that another
-    /// thread follows: see tls::context::leave_thread.
+    /// leave_thread: a thread that has made or used the service calls it before another thread uses
+    /// the service. See tls::context::leave_thread.
     void leave_thread() const noexcept;
 
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
@@ -82,19 +82,20 @@ public:
         return upstreams_[number];
     }
 
-    /// follow takes a table for one of them, by its number: see worker_upstream.
+    /// follow takes a table for an upstream, by its number: see worker_upstream.
     void follow(std::size_t number, worker_table& table) noexcept
     {
         upstreams_[number].follow(table);
     }
 
-    /// end_ready ends the connections to upstreams that no client has taken yet, and makes no more.
+    /// end_ready ends the preconnected connections to upstreams that no client has taken yet, and
+    /// makes no more.
     void end_ready() noexcept;
 
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 
-    /// sources is what handshakes need of the worker. From begin on.
+    /// sources are the parts of the worker that handshakes use. From begin on.
     [[nodiscard]] handshake_sources sources() const noexcept
     {
         return {connections_->half_open(), certificates_, connections_->sessions()};

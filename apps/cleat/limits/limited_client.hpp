@@ -12,9 +12,9 @@
 
 namespace cleat::app {
 
-/// check_open_connections is error::connection_limit or error::frontend_connection_limit where the
-/// worker, or the frontend on this worker, may have no connection more. Ask before the connection
-/// is counted.
+/// check_open_connections is error::connection_limit where the worker has as many connections as it
+/// may have, or error::frontend_connection_limit where the frontend on this worker has. Call it
+/// before the connection is counted.
 [[nodiscard]] error_code check_open_connections(frontend_socket const& frontend) noexcept;
 
 /// limited_client gives the client's connection back when it ends. The frontend outlives it.

@@ -1,4 +1,4 @@
-// claim_credit: how many handshakes may go ahead of others on the word of their client.
+// claim_credit: how many handshakes may go ahead because their client claims to resume a session.
 
 #pragma once
 
@@ -18,7 +18,7 @@ class claim_credit
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    /// take is one handshake's. False: there is none left.
+    /// take: a handshake goes ahead. False: there is no credit left, so it may not.
     [[nodiscard]] bool take(time_point now) noexcept
     {
         renew(now);
@@ -28,7 +28,7 @@ public:
         return true;
     }
 
-    /// give_back: the handshake of a take has resumed a session.
+    /// give_back: a handshake that took credit has resumed a session.
     void give_back() noexcept { left_ = std::min(left_ + 1, limits::claims_max); }
 
 private:

@@ -20,9 +20,10 @@ bool handshake_line::is_full(std::size_t most, std::chrono::milliseconds longest
             worker_.now() - first_->since_ > longest);
 }
 
-// Those that leave without a signature count, too: they make the wait of the others shorter. The
-// wait of the first ones is mostly the rest of the pass in which they joined, so they show only
-// that less time is needed: after a pause of the process the line would be full for ever.
+// Handshakes that leave without a signature count, too: they make the wait of the others shorter. A
+// handshake with few others before it mostly waits for the end of the pass in which it joined, so
+// it may only lower the estimate. Otherwise the line would count as full for ever after a pause of
+// the process.
 void handshake_line::note_wait(turn const& served) noexcept
 {
     net::worker::clock::duration const found =

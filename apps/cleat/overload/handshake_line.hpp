@@ -21,10 +21,10 @@ namespace cleat::app {
 /// handshake_line belongs to its worker's thread, and outlives its connections.
 ///
 /// A full handshake costs several times as much as one that resumes a session. While the kernel's
-/// queue is short they are served as they come, and nothing here is used. While it is long
+/// queue is short, handshakes are served as they come, and nothing here is used. While it is long
 /// (limits::crowd_min), a worker takes all connections and reads their ClientHello: clients that
-/// resume go ahead, and the others wait here, in their order, with priority::signature. Where a new
-/// one would wait for too long, it is shed before anything is signed for it.
+/// resume go ahead, and the others wait here, in their order, with priority::signature. A new one
+/// that would wait for too long is shed before anything is signed for it.
 class handshake_line
 {
 public:
@@ -41,9 +41,9 @@ public:
         return first_ != nullptr || worker_.passes() < crowded_before_;
     }
 
-    /// is_full: `most` wait, or a handshake that joins now would wait for longer than `longest`, as
-    /// the last one has shown that had limits::line_sample_min others before it; or the first has
-    /// waited for so long already.
+    /// is_full: `most` handshakes wait, or the first has waited for longer than `longest`, or one
+    /// that joins now would. Its wait is estimated from the wait of the last handshake that had at
+    /// least limits::line_sample_min others before it.
     [[nodiscard]] bool is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept;
 
     /// size is how many wait.
@@ -69,8 +69,8 @@ private:
     claim_credit claims_;
 };
 
-/// handshake_line::turn is awaited by a full handshake that has joined the line, and the worker's
-/// time for it has come. The result is the reason that the interrupt was raised for, if it was.
+/// handshake_line::turn: a full handshake joins the line, and waits until the worker has time for
+/// it. The result is the reason of the interrupt, where that has ended the wait.
 class [[nodiscard]] handshake_line::turn : net::waiter
 {
 public:

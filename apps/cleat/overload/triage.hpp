@@ -13,9 +13,9 @@
 
 namespace cleat::app {
 
-/// is_line_full: a full handshake that comes to the frontend now is shed. It would wait for longer
-/// than limits::line_wait_max, or half of ssl-handshake-timeout; or limits::line_size_max wait, or
-/// half as many as may be connected.
+/// is_line_full: a full handshake that comes to the frontend now is shed. Either it would wait for
+/// longer than limits::line_wait_max or half of ssl-handshake-timeout, or limits::line_size_max
+/// handshakes wait, or half as many as there may be connections.
 [[nodiscard]] bool is_line_full(frontend_socket const& frontend) noexcept;
 
 /// wants_full_handshake: the whole ClientHello of a client that has just connected has come, and
@@ -23,9 +23,10 @@ namespace cleat::app {
 [[nodiscard]] bool wants_full_handshake(int fd) noexcept;
 
 /// take_turn ends when the worker has time for the handshake of the client with this ClientHello.
-/// At once where the client goes ahead: `claim` is then what it took, and the caller gives it back
-/// once the client has resumed its session. The error is error::handshake_shed, or why the wait has
-/// ended: a client that has gone meanwhile costs no signature.
+/// It ends at once for a client that goes ahead: `claim` is then the credit that it took, and the
+/// caller gives it back once the client has resumed its session. The error is
+/// error::handshake_shed, or the reason why the wait has ended: a client that has gone meanwhile
+/// costs no signature.
 net::task<error_code> take_turn(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     tls::hello_facts const& hello, claim_credit*& claim);
