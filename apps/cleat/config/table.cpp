@@ -340,9 +340,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "NAME",
      .default_text = "none: the backend",
-     .help = "A block is a group of servers with a name. The name alone says where the connections "
-             "of all frontends go, or those of one, or of one route. A server that does not accept "
-             "costs no "
+     .help = "A block is a group of servers with a name. A name alone chooses the upstream of all "
+             "frontends, of one frontend, or of one route. A server that does not accept costs no "
              "connection: the next server is tried, as long as backend-connect-timeout lasts.",
      .repeatable = true,
      .block = true,
@@ -417,8 +416,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "NUM",
      .default_text = "3",
-     .help = "After so many connects in a row that have failed, a worker leaves the server out. 0 "
-             "is never.",
+     .help = "After this many failed connects in a row a worker leaves the server out. 0 is never.",
      .lowest = 0,
      .highest = 1000,
      .set_upstream = store<&upstream_config::eject_after>},
@@ -451,11 +449,11 @@ constexpr key_row rows[] = {
      .kind = value_kind::word,
      .value = "off|on|tcp|tls",
      .default_text = "off",
-     .help = "Check each server all the time, on a thread of its own: tcp connects to it; tls "
-             "shakes hands, too, with the upstream's settings of TLS, and verifies the server's "
-             "certificate; on is tls with tls = on, and else tcp. Both can go on with check-send "
-             "and check-expect. A server whose checks fail gets connections only when no other is "
-             "left.",
+     .help = "Check each server all the time, on a thread of its own. A tcp check connects to it. "
+             "A tls check also makes a handshake, with the upstream's settings of TLS, and "
+             "verifies the server's certificate. With on it is tls where tls = on, and else tcp. "
+             "Both can go on with check-send and check-expect. A server whose checks fail gets "
+             "connections only when no other is left.",
      .set_upstream = store<&upstream_config::check>},
     {.name = "check-interval",
      .group = key_group::addresses,
@@ -473,8 +471,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "SECS",
      .default_text = "1",
-     .help = "A check fails that has no result within this time, which is at most check-interval. "
-             "Each address of a server has as long.",
+     .help = "A check without a result within this time fails. It is at most check-interval. Each "
+             "address of a server has this time.",
      .lowest = 1,
      .highest = 3600,
      .set_upstream = store<&upstream_config::check_timeout>},
@@ -484,7 +482,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "NUM",
      .default_text = "1",
-     .help = "So many checks in a row that pass bring a server back.",
+     .help = "A server is back in service after this many checks in a row have passed.",
      .lowest = 1,
      .highest = 1000,
      .set_upstream = store<&upstream_config::check_rise>},
@@ -494,7 +492,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "NUM",
      .default_text = "2",
-     .help = "So many checks in a row that fail take a server out of service.",
+     .help = "A server is out of service after this many checks in a row have failed.",
      .lowest = 1,
      .highest = 1000,
      .set_upstream = store<&upstream_config::check_fall>},
@@ -524,8 +522,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "LIST",
      .default_text = "the protocols of tls-alpn",
-     .help = "The protocols that a check with TLS offers by ALPN, the preferred first. It is for a "
-             "check-send in one of several: http/1.1 where connections speak h2, too.",
+     .help = "The protocols that a check with TLS offers by ALPN, the preferred first. Set it "
+             "where check-send is written for only one of several: http/1.1 where connections "
+             "speak h2, too.",
      .set_upstream = store<&upstream_config::check_alpn>},
     {.name = "preconnect",
      .group = key_group::addresses,
@@ -533,9 +532,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "NUM",
      .default_text = "0",
-     .help = "Each worker has so many connections to each server ready before clients need them, "
-             "with TLS where the upstream has it: for protocols in which the client speaks first. "
-             "They count against max-connections of the server. 0 is none.",
+     .help = "Each worker keeps this many connections to each server ready before clients need "
+             "them, with TLS where the upstream has it. Use it for protocols in which the client "
+             "speaks first. They count against max-connections of the server. 0 is none.",
      .lowest = 0,
      .highest = limits::preconnect_max,
      .set_upstream = store<&upstream_config::preconnect>},
@@ -545,8 +544,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "SECS",
      .default_text = "10",
-     .help = "A connection that was ready for so long is replaced. Choose less than the time after "
-             "which the server closes a connection that sends nothing.",
+     .help = "A connection that was ready for this long is replaced. Choose less than the time "
+             "after which the server closes a connection that sends nothing.",
      .lowest = 1,
      .highest = 3600,
      .set_upstream = store<&upstream_config::preconnect_time>},
@@ -597,11 +596,11 @@ constexpr key_row rows[] = {
      .where = backend_and_upstream,
      .kind = value_kind::boolean,
      .help = "Verify the certificate of a server with tls = on: an authority of tls-ca has signed "
-             "it, it is valid now, and it is for tls-name. Off leaves the connection open to "
-             "anybody on the way to the server. This and the other keys from tls-ca to "
-             "tls-proxy-header hold for the servers of the block; outside of blocks they hold for "
-             "the backend with client = on.",
-     .note = "hitch and stud verify no server with --client: their habit is tls-verify = off.",
+             "it, it is valid now, and it is for tls-name. With off anybody on the network path "
+             "to the server can read and change the traffic. This and the other keys from tls-ca "
+             "to tls-proxy-header hold for the servers of the block; outside of blocks they hold "
+             "for the backend with client = on.",
+     .note = "hitch and stud verify no server with --client, as cleat with tls-verify = off.",
      .set_global = store_backend_tls<&upstream_tls_config::verify>,
      .set_upstream = store_tls<&upstream_tls_config::verify>,
      .show = shown_backend_tls<&upstream_tls_config::verify>},
@@ -638,8 +637,8 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help = "The protocol to offer to the servers by ALPN, or several, the preferred first: the "
              "server chooses then, and clients do not learn which. With client it is the one that "
-             "the client and cleat have agreed on, and a server that does not take it is one that "
-             "has failed; only http/1.1 needs no consent.",
+             "the client and cleat have agreed on. A server that does not agree to it does not "
+             "get this client; only http/1.1 needs no agreement.",
      .set_global = store_backend_tls<&upstream_tls_config::alpn>,
      .set_upstream = store_tls<&upstream_tls_config::alpn>,
      .show = shown_backend_tls<&upstream_tls_config::alpn>},
@@ -681,15 +680,14 @@ constexpr key_row rows[] = {
      .kind = value_kind::word,
      .value = "{ upstream = NAME ... }",
      .default_text = "none: all clients go to the frontend's upstream",
-     .help = "Where the clients go for which all conditions of the block hold: sni, alpn, "
+     .help = "The upstream of the clients that meet all conditions of the block: sni, alpn, "
              "client-address and client-certificate. The first route that takes a client is used; "
-             "clients that no route "
-             "takes go to the frontend's upstream. A route that an earlier one leaves no client "
-             "is an error. A route can have settings of its own for its clients: certificates, "
-             "versions and suites, client verification, the PROXY header and max-connections. "
-             "Those of TLS and the limit are chosen by the ClientHello, before the client shows a "
-             "certificate: the first route without client-certificate that takes the client has "
-             "them.",
+             "clients that no route takes go to the frontend's upstream. It is an error where "
+             "earlier routes take all clients of a route. A route can have settings of its own "
+             "for its clients: certificates, versions and suites, client verification, the PROXY "
+             "header and max-connections. The settings of TLS and the limit are needed before the "
+             "client shows a certificate: they are those of the first route without "
+             "client-certificate that takes the client.",
      .repeatable = true,
      .set_frontend = refuse_route_text},
     {.name = "sni",
@@ -739,8 +737,8 @@ constexpr key_row rows[] = {
      .where = route_only,
      .kind = value_kind::boolean,
      .default_text = "off",
-     .help = "The upstream ends TLS: the ClientHello is read, and handed on whole with all that "
-             "follows. Certificates and versions of the frontend do not matter to such a client. "
+     .help = "The upstream ends TLS: cleat reads the ClientHello, and forwards it with all bytes "
+             "after it. Certificates and versions of the frontend do not matter to such a client. "
              "A frontend with such a route reads every client's ClientHello before TLS begins.",
      .set_route = store<&route_config::passthrough>},
     {.name = "backend-refresh",
@@ -748,8 +746,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "SECS",
-     .help = "Look the backend's name up again every so often, whatever its TTL. With 0 its TTL "
-             "decides.",
+     .help = "The time between two lookups of the backend's name, whatever its TTL is. With 0 the "
+             "TTL decides.",
      .note = "With 0 hitch looks the name up once.",
      .short_flag = "-R",
      .other_names = "backendrefresh",
@@ -766,7 +764,7 @@ constexpr key_row rows[] = {
      .help = "The servers of DNS that are asked for the names of backend and servers: addresses "
              "with commas between them, each with a port behind it where that is not 53. They are "
              "asked in their order. /etc/hosts and the search domains of /etc/resolv.conf come "
-             "first, as without this.",
+             "first, as without dns-servers.",
      .note = "New.",
      .set_global = store<&config::dns_servers>,
      .show = shown<&config::dns_servers>},
@@ -890,8 +888,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .help = "A reload goes on without the files of pem-dir that cannot be used: it names them in "
              "warnings, and counts them. A certificate that such a file had before stays known, "
-             "and is served by workers that have it loaded. A start, the default certificate, and "
-             "a reload that changes which folders and files are named, refuse such a file as ever.",
+             "and is served by workers that have it loaded. Such a file is still an error at a "
+             "start, as the default certificate, and at a reload that changes which folders and "
+             "files are named.",
      .set_global = store<&config::pem_dir_skip_broken>,
      .show = shown<&config::pem_dir_skip_broken>},
     {.name = "certificate-cache",
@@ -901,10 +900,10 @@ constexpr key_row rows[] = {
      .value = "NUM",
      .help =
          "How many certificates a worker keeps in memory, each with its key. Up to this number, "
-         "where a certificate counts for each frontend that serves it, all are loaded "
-         "at the start. With more, cleat checks every file at the start and "
-         "keeps its names; a worker loads the rest when a client first asks for it, and drops "
-         "the least recently used.",
+         "where a certificate counts for each frontend that serves it, all are loaded at the "
+         "start. With more, cleat checks every file at the start and keeps its names; a worker "
+         "loads the certificate and its key when a client first asks for it, and drops the least "
+         "recently used.",
      .lowest = 1,
      .highest = 1'000'000,
      .set_global = store<&config::certificate_cache>,
@@ -958,10 +957,10 @@ constexpr key_row rows[] = {
      .kind = value_kind::word,
      .value = "none|optional|required",
      .help =
-         "Whether clients show a certificate. With optional, a client may have none, but not a bad "
-         "one. In a pem-file it is for the clients that get this certificate; what it leaves out "
-         "is its frontend's. Certificates with a name in common need the same, and so does one of "
-         "more than certificate-cache.",
+         "Whether clients show a certificate. With optional, a client may have none, but not a "
+         "bad one. In a pem-file it is for the clients that get this certificate; without it the "
+         "frontend's holds. Certificates with a name in common need the same. With more "
+         "certificates than certificate-cache, a pem-file cannot have another one.",
      .set_global = store<&config::client_verify>,
      .set_frontend = store<&frontend_config::client_verify>,
      .set_pem_file = store<&pem_file::client_verify>,
@@ -1000,7 +999,7 @@ constexpr key_row rows[] = {
      .where = global_frontend_and_route,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "So many certificates at most may stand between a client's and an authority's: 0 is "
+     .help = "The most certificates that may stand between a client's and an authority's: 0 is "
              "none.",
      .note = "New.",
      .lowest = 0,
@@ -1043,12 +1042,12 @@ constexpr key_row rows[] = {
      .kind = value_kind::word,
      .value = "{ uri = URI ... }",
      .default_text = "none: every certificate that verifies is good",
-     .help = "A rule for the certificates of clients: cn, dns, uri, email, ip, issuer, spki-sha256 "
-             "and eku. A certificate meets it by each key that the block has; of several values of "
-             "one key, by one. A client whose certificate meets no rule is refused after the "
-             "handshake, by the alert access_denied, and the log says what the nearest rule asks "
-             "for. A client without a certificate, which client-verify = optional lets in, needs "
-             "no rule.",
+     .help = "A rule for the certificates of clients: cn, dns, uri, email, ip, issuer, "
+             "spki-sha256 and eku. A certificate must meet each key that the block has; of "
+             "several values of one key, one is enough. A client whose certificate meets no rule "
+             "is refused after the handshake, by the alert access_denied, and the log says what "
+             "the nearest rule asks for. A client without a certificate, which client-verify = "
+             "optional lets in, needs no rule.",
      .note = "New. A frontend's rules, from blocks and file, replace the global ones.",
      .repeatable = true,
      .block = true,
@@ -1144,7 +1143,7 @@ constexpr key_row rows[] = {
      .value = "PURPOSE",
      .default_text = "any",
      .help = "A purpose in the certificate's extended key usage: clientAuth, serverAuth, "
-             "codeSigning, emailProtection or an OID. Without a rule, too, a certificate that has "
+             "codeSigning, emailProtection or an OID. Also without a rule a certificate that has "
              "an extended key usage needs clientAuth there.",
      .repeatable = true,
      .set_allow = add_allowed<certificate_part::purpose>},
@@ -1232,8 +1231,8 @@ constexpr key_row rows[] = {
      .value = "LIST",
      .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both. In an upstream block: with "
              "its servers, where both is the default.",
-     .note = "SSLv3, TLSv1.0 and TLSv1.1 are not offered: they are a warning beside a version that "
-             "is, and else an error. As in hitch, tls or ssl beside tls-protos is an error.",
+     .note = "SSLv3, TLSv1.0 and TLSv1.1 are not offered: they are a warning beside TLSv1.2 or "
+             "TLSv1.3, and else an error. As in hitch, tls or ssl beside tls-protos is an error.",
      .remark = old_tls_versions,
      .set_global = store<&config::tls_protos>,
      .set_frontend = store<&frontend_config::tls_protos>,
@@ -1322,8 +1321,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "SECS",
-     .help = "How long a key of session tickets seals, before the next is derived from the secret. "
-             "The clocks of machines with the same secret may differ by so much.",
+     .help = "How long a key of session tickets seals, before the next is derived from the "
+             "secret. The clocks of machines with the same secret may differ by as much.",
      .note = "New.",
      .lowest = 60,
      .highest = 7 * day,
@@ -1362,9 +1361,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "NUM",
      .help =
-         "How many it gets with a handshake that resumes a session. With 0 a client cannot come "
-         "back by a resumed session again; in TLS 1.2 it keeps the ticket that it has. OpenSSL "
-         "sends 1 at most.",
+         "How many session tickets a client gets with a handshake that resumes a session. With 0 "
+         "a client cannot resume a resumed session again; in TLS 1.2 it keeps the ticket that it "
+         "has. OpenSSL sends 1 at most.",
      .note = "New.",
      .lowest = 0,
      .highest = limits::tickets_max,
@@ -1378,10 +1377,10 @@ constexpr key_row rows[] = {
      .help =
          "How many sessions each worker keeps for clients of TLS 1.2 that take no tickets, and "
          "resume by the session's ID, on whatever worker: libcurl and Bouncy Castle do so. A "
-         "session takes 350 bytes, more where the client has shown a certificate, and all of "
-         "them 1 KiB for each that is allowed here at most; beyond that the oldest are dropped. "
-         "A session lives for ticket-lifetime, resumes under the same settings as a ticket does, "
-         "and is lost at a restart. 0: no session resumes by its ID.",
+         "session takes 350 bytes, more where the client has shown a certificate. All of them "
+         "together take at most this number of KiB; beyond that the oldest are dropped. A session "
+         "lives for ticket-lifetime, resumes under the same settings as a ticket does, and is "
+         "lost at a restart. 0: no session resumes by its ID.",
      .note = "hitch's is shared by its processes, and 0 by default.",
      .short_flag = "-C",
      .other_names = "shared-cache",
@@ -1434,7 +1433,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "HOST,PORT",
      .default_text = "none",
-     .help = "Where updates of that cache arrive.",
+     .help = "The address where updates of a shared session cache arrive.",
      .short_flag = "-U",
      .status = key_status::no_effect,
      .cure = tickets_do_it},
@@ -1444,7 +1443,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "HOST,PORT",
      .default_text = "none",
-     .help = "Where updates of that cache go.",
+     .help = "The address where updates of a shared session cache go.",
      .short_flag = "-P",
      .repeatable = true,
      .status = key_status::no_effect,
@@ -1455,7 +1454,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "IFACE[,TTL]",
      .default_text = "none",
-     .help = "The interface for updates of that cache.",
+     .help = "The interface for updates of a shared session cache.",
      .short_flag = "-M",
      .status = key_status::no_effect,
      .cure = tickets_do_it},
@@ -1475,7 +1474,8 @@ constexpr key_row rows[] = {
      .group = key_group::upstream_facts,
      .where = global_route_and_flag,
      .kind = value_kind::boolean,
-     .help = "The same with a PROXY header of version 1, one line of text: addresses only.",
+     .help = "Begin each connection to the backend with a PROXY header of version 1, one line of "
+             "text: addresses only.",
      .set_global = store<&config::write_proxy_v1>,
      .set_route = store_header<&route_settings::write_proxy_v1>,
      .show = shown<&config::write_proxy_v1>},
@@ -1491,9 +1491,8 @@ constexpr key_row rows[] = {
      .group = key_group::upstream_facts,
      .where = global_route_and_flag,
      .kind = value_kind::boolean,
-     .help =
-         "Begin with the client's address alone: one byte of address family (2 for IPv4, 10 for "
-         "IPv6), then 4 or 16 bytes in network order.",
+     .help = "Begin each connection to the backend with the client's address alone: one byte of "
+             "address family (2 for IPv4, 10 for IPv6), then 4 or 16 bytes in network order.",
      .note = "Byte for byte what stud and hitch send.",
      .set_global = store<&config::write_ip>,
      .set_route = store_header<&route_settings::write_ip>,
@@ -1538,8 +1537,8 @@ constexpr key_row rows[] = {
      .group = key_group::upstream_facts,
      .where = global_route_and_flag,
      .kind = value_kind::boolean,
-     .help = "Put a checksum, CRC32C, into the header of write-proxy-v2. That of a header that "
-             "comes is always checked.",
+     .help = "Put a checksum, CRC32C, into the header of write-proxy-v2. The checksum of a header "
+             "that a load balancer sends is always checked.",
      .note = "New.",
      .set_global = store<&config::proxy_checksum>,
      .set_route = store_header<&route_settings::proxy_checksum>,
@@ -1550,7 +1549,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .help =
          "Put the facts of TLS into the header of write-proxy-v2: version, cipher suite, group, "
-         "signatures, and the client's certificate. What ALPN agreed is there in any case.",
+         "signatures, and the client's certificate. The protocol that ALPN agreed is there in any "
+         "case.",
      .set_global = store<&config::proxy_tlv>,
      .set_route = store_header<&route_settings::proxy_tlv>,
      .show = shown<&config::proxy_tlv>},
@@ -1570,8 +1570,8 @@ constexpr key_row rows[] = {
          "Put the client's whole certificate, in PEM with the label TRUSTED CERTIFICATE, into the "
          "header of write-proxy-v2: a TLV of type 0xE0. A certificate longer than 32 KiB is left "
          "out.",
-     .note = "hitch's type, which is none of the PROXY protocol's own. Without write-proxy-v2 or "
-             "client-verify it is an error.",
+     .note = "The type is hitch's: the PROXY protocol does not define it. Without write-proxy-v2 "
+             "or client-verify it is an error.",
      .set_global = store<&config::proxy_client_cert>,
      .set_route = store_header<&route_settings::proxy_client_cert>,
      .show = shown<&config::proxy_client_cert>},
@@ -1596,7 +1596,7 @@ constexpr key_row rows[] = {
      .value = "NUM",
      .help = "Connections that may wait to be accepted, for each worker and frontend. The kernel's "
              "net.core.somaxconn is the ceiling.",
-     .note = "100 in stud and hitch, which a burst of clients overruns.",
+     .note = "100 in stud and hitch, which is too few for a burst of clients.",
      .short_flag = "-B",
      .lowest = 1,
      .highest = 65'535,
@@ -1631,8 +1631,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "SECS",
      .help = "How long a client may take to finish its handshake.",
-     .note = "A client that says nothing at all is closed about a second later than that: so long "
-             "the kernel waits for its first bytes before it hands the connection over "
+     .note = "A client that sends nothing is closed about a second later, because the kernel "
+             "waits that long for its first bytes before cleat gets the connection "
              "(TCP_DEFER_ACCEPT).",
      .lowest = 1,
      .highest = day,
@@ -1645,7 +1645,7 @@ constexpr key_row rows[] = {
      .value = "SECS",
      .help =
          "How long the backend may take to accept. Where its name has several addresses, each has "
-         "its part of that.",
+         "a part of that time.",
      .lowest = 1,
      .highest = day,
      .set_global = store<&config::backend_connect_timeout>,
@@ -1655,7 +1655,7 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "SECS",
-     .help = "End a connection on which no byte has moved either way for so long; 0 is never.",
+     .help = "End a connection on which no byte has moved either way for this long; 0 is never.",
      .note = "New in cleat. stud and hitch wait for ever, and so does the default.",
      .lowest = 0,
      .highest = 30 * day,
@@ -1712,11 +1712,11 @@ constexpr key_row rows[] = {
      .value = "NUM",
      .help =
          "Connections that may be open at a time, in equal parts for the workers; 0 is any "
-         "number. They are those of all clients; in a frontend block those of the frontend. "
-         "One more is refused with a reset, before TLS; in a route block, which has its own, after "
-         "the ClientHello. In a server block they are those to "
-         "the server: others go to the next server, and where every one is full they wait in "
-         "line, as long as backend-connect-timeout lasts.",
+         "number. At the top they are those of all clients, in a frontend block those of the "
+         "frontend. One more is refused with a reset, before TLS; in a route block, which has its "
+         "own, after the ClientHello. In a server block they are those to the server: others go "
+         "to the next server, and where every one is full they wait in line, as long as "
+         "backend-connect-timeout lasts.",
      .note = "New.",
      .lowest = 0,
      .highest = connections_highest,
@@ -1769,8 +1769,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "BITS",
-     .help = "The bits of an IPv4 address that make a client, for its limits: with 24 a whole "
-             "/24 is one client.",
+     .help = "The leading bits of an IPv4 address that identify a client, for its limits: with 24 "
+             "a whole /24 is one client.",
      .note = "New.",
      .lowest = 1,
      .highest = 32,
@@ -1781,8 +1781,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "BITS",
-     .help = "The bits of an IPv6 address that make a client, for its limits. A network's hosts "
-             "choose the last 64 themselves.",
+     .help = "The leading bits of an IPv6 address that identify a client, for its limits. A "
+             "network's hosts choose the last 64 themselves.",
      .note = "New.",
      .lowest = 1,
      .highest = 128,
@@ -1849,10 +1849,10 @@ constexpr key_row rows[] = {
      .value = "DIR",
      .default_text = "none",
      .help =
-         "See this directory as the root of the file system once the ports are open and the "
-         "certificates read. It needs a start as root. Everything that is opened later is "
-         "inside: at a reload the configuration and its files, the log when it is opened again, "
-         "the files for looking up names. Write absolute paths.",
+         "Make this directory the root of the file system once the ports are open and the "
+         "certificates read. It needs a start as root. Everything that is opened later is inside: "
+         "at a reload the configuration and its files, the log when it is opened again, the files "
+         "for looking up names. Write absolute paths.",
      .note = "A reload sees the same paths inside the directory, as hitch's does. No process stays "
              "root, so a reload has the rights of user.",
      .short_flag = "-r",
@@ -1885,10 +1885,9 @@ constexpr key_row rows[] = {
      .group = key_group::process,
      .where = global_and_flag,
      .kind = value_kind::boolean,
-     .help =
-         "Reload when a file changes that the configuration names, or the configuration file "
-         "itself. A renewal may take several writes: what cannot be used yet is tried again for "
-         "ten seconds.",
+     .help = "Reload when a file changes that the configuration names, or the configuration file "
+             "itself. A renewal may take several writes: files that cannot be used yet are tried "
+             "again for ten seconds.",
      .set_global = store<&config::reload_on_change>,
      .show = shown<&config::reload_on_change>},
 
@@ -1900,11 +1899,11 @@ constexpr key_row rows[] = {
      .help =
          "The limits that cleat takes upon itself once it serves. landlock: it reads the system's "
          "configuration and the folders of the files that it was started with, writes its log, "
-         "pid file, index and sockets, and executes nothing. ports: it listens and connects by TCP "
-         "at the ports of the start only. seccomp: it makes the system calls that it needs, and "
-         "no others. auto is landlock where the kernel has it; off is nothing. What is named and "
-         "cannot be had is an error.",
-     .note = "New in cleat. A reload that goes beyond is refused; see sandbox-read.",
+         "pid file, index and sockets, and executes nothing. ports: it listens and connects by "
+         "TCP at the ports of the start only. seccomp: it makes the system calls that it needs, "
+         "and no others. auto is landlock where the kernel has it; off is nothing. A part that is "
+         "named but not available is an error.",
+     .note = "New in cleat. A reload that needs more is refused; see sandbox-read.",
      .set_global = store<&config::sandbox>,
      .show = shown<&config::sandbox>},
     {.name = "sandbox-read",
@@ -1946,8 +1945,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::boolean,
      .help = "Keep all of cleat's memory, private keys among it, out of swap. It needs a start as "
-             "root, or no limit on locked memory (ulimit -l). Memory of connections that have gone "
-             "stays with cleat then, for the next ones.",
+             "root, or no limit on locked memory (ulimit -l). Memory of closed connections then "
+             "stays with cleat, for later ones.",
      .note = "New in cleat.",
      .set_global = store<&config::lock_memory>,
      .show = shown<&config::lock_memory>},
@@ -1981,8 +1980,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "/metrics has the ends of so many certificates by name: of those that end first. They "
-             "are looked for at a start, after a reload and each hour.",
+     .help = "/metrics has the end of this many certificates by name: of those that end first. "
+             "cleat searches for them at a start, after a reload and each hour.",
      .lowest = 0,
      .highest = limits::certificate_metrics_max,
      .set_global = store<&config::certificate_metrics>,
@@ -2005,8 +2004,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "Each worker logs so many failed connections a minute for each reason, and then one "
-             "line with the number of the others. 0 is no limit.",
+     .help = "Each worker logs at most this many failed connections a minute for each reason, and "
+             "then one line with the number of the others. 0 is no limit.",
      .lowest = 0,
      .highest = 1'000'000,
      .set_global = store<&config::log_burst>,
@@ -2018,10 +2017,10 @@ constexpr key_row rows[] = {
      .value = "FILE",
      .default_text = "none: stderr",
      .help =
-         "Add the log to this file; /dev/stdout and /dev/stderr are possible. A file that cleat "
-         "makes is given to user, to be opened again after a rotation; one that is there keeps "
-         "its owner. A symbolic link, or a file with another hard link, is an error: a user "
-         "who can write the folder could point it at any file.",
+         "Add the log to this file; /dev/stdout and /dev/stderr are possible. cleat gives a file "
+         "that it makes to user, so that cleat can open it again after a rotation; a file that "
+         "exists keeps its owner. A symbolic link, or a file with another hard link, is an error: "
+         "a user who can write the folder could point it at any file.",
      .short_flag = "-l",
      .set_global = store<&config::log_filename>,
      .show = shown<&config::log_filename>},
