@@ -291,7 +291,7 @@ constexpr metric_row metric_rows[] = {
          into.add(1, {{"version", from.facts.version}, {"tls_library", from.facts.tls_library}});
      }},
     {"cleat_sandbox", metric_type::info, "",
-     "The limits that cleat has taken from itself: Landlock's ABI or no, and yes or no",
+     "The state of the sandbox: landlock is Landlock's ABI or no, and each of the others yes or no",
      "landlock, ports, seccomp, no_new_privs, core_dumps, memory_locked",
      [](from_t from, into_t into) {
          metric_labels labels;
@@ -368,9 +368,8 @@ constexpr metric_row metric_rows[] = {
      "the one that seals",
      "secret", read_tickets_used},
     {"cleat_tickets_refused", metric_type::counter, "",
-     "Session tickets that resumed none, so that the handshake was a full one: of an unknown "
-     "secret "
-     "or epoch, or expired, or of another frontend or other settings",
+     "Session tickets that resumed no session, so that the handshake was a full one: of an "
+     "unknown secret or epoch, or expired, or of another frontend or other settings",
      "reason", read_tickets_refused},
     {"cleat_session_ids_used", metric_type::counter, "",
      "Session IDs that resumed a session of session-cache, without a ticket", "",
@@ -378,9 +377,8 @@ constexpr metric_row metric_rows[] = {
          into.add(sum(from, &worker_counts::session_ids, session_id_use::resumed));
      }},
     {"cleat_session_ids_refused", metric_type::counter, "",
-     "Session IDs that resumed none, so that the handshake was a full one: not in the cache, or "
-     "not "
-     "any more, or of another frontend or other settings",
+     "Session IDs that resumed no session, so that the handshake was a full one: not in the "
+     "cache, or not any more, or of another frontend or other settings",
      "reason", read_session_ids_refused},
     {"cleat_handshakes_by_cipher", metric_type::counter, "", "Finished handshakes, by cipher suite",
      "cipher",
@@ -393,9 +391,8 @@ constexpr metric_row metric_rows[] = {
          add_by_name(from, into, &worker_counts::signature_schemes, "scheme");
      }},
     {"cleat_handshakes_failed", metric_type::counter, "",
-     "Handshakes that failed, by reason: an error that the log names, reset, or system for another "
-     "error of the system's; a client that closes before its "
-     "first byte is none",
+     "Handshakes that failed, by reason: an error that the log names, reset, or system for "
+     "another error of the system's; a client that closes before its first byte does not count",
      "reason", read_failures},
     {"cleat_handshake_alerts_received", metric_type::counter, "",
      "Alerts with which clients ended a handshake", "alert",
@@ -418,8 +415,8 @@ constexpr metric_row metric_rows[] = {
          add_handshakes(from, into, &worker_counts::upstream_handshakes);
      }},
     {"cleat_upstream_handshakes_failed", metric_type::counter, "",
-     "Handshakes with such servers that failed, by reason; the next server may have taken the "
-     "client",
+     "Handshakes with servers of upstreams that failed, by reason; the next server may have taken "
+     "the client",
      "reason", read_upstream_failures},
 
     // Times.
@@ -430,9 +427,9 @@ constexpr metric_row metric_rows[] = {
      }},
     {"cleat_handshake_phase_seconds", metric_type::histogram, "seconds",
      "The parts of that time: client_hello, until the loop woke up for the whole ClientHello; "
-     "answer, from there until key share and signature were made, with the wait in line, of a busy "
-     "worker and for a certificate's file; finish, from there to the end, mostly the client and "
-     "the network",
+     "answer, from there until key share and signature were made, with waits in the line of full "
+     "handshakes, for a busy worker and for a certificate's file; finish, from there to the end, "
+     "mostly the client and the network",
      "phase",
      [](from_t from, into_t into) {
          add_histogram(from, into, &worker_counts::until_hello, {{"phase", "client_hello"}});
@@ -551,7 +548,8 @@ constexpr metric_row metric_rows[] = {
          });
      }},
     {"cleat_dns_lookups", metric_type::counter, "",
-     "Lookups of servers' names since the start, by outcome; the one of the start is none of them",
+     "Lookups of servers' names since the start, by outcome; those of the start itself do not "
+     "count",
      "outcome",
      [](from_t from, into_t into) {
          if (from.facts.names == nullptr)
@@ -712,11 +710,11 @@ constexpr std::string_view metrics_page_top = R"(# Metrics
 
 <!-- Made from apps/cleat/admin/metric_table.cpp: change it there. -->
 
-`/metrics` of the [admin server](../guides/metrics.md) has these. A label of names that a TLS
-library gives has at most 24 of them, and `frontend` 64; more are counted as `other`. The first 1000
-servers of upstreams have series. `worker` is a number from 0. Counters begin at 0 with the process,
-and go on through reloads. Times are those at which a worker's event loop woke up, so they are exact
-to one pass of the loop.
+`/metrics` of the [admin server](../guides/metrics.md) has these. A label whose values are a TLS
+library's names has at most 24 values, and `frontend` 64; all others count as `other`. The first
+1000 servers of upstreams have series. `worker` is a number from 0. Counters begin at 0 with the
+process, and go on through reloads. Times are those at which a worker's event loop woke up, so they
+are exact to one pass of the loop.
 
 )";
 

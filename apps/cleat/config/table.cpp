@@ -1826,7 +1826,7 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::text,
      .value = "USER",
-     .default_text = "none: stay who started it",
+     .default_text = "none: the user who starts cleat",
      .help = "Become this user once the ports are open and the keys are read. A small process "
              "stays root, and opens what a reload needs.",
      .short_flag = "-u",
