@@ -8,10 +8,10 @@
 
 namespace cleat::app {
 
-/// family_memory is of one server with addresses of both families, and belongs to its worker's
-/// thread. Connections try the family of the server's first address first. Where the other one has
-/// answered instead, they try that one first for limits::family_time. Then one connection tries the
-/// first order again.
+/// family_memory remembers for one server with addresses of both families which family to try
+/// first. It belongs to its worker's thread. Connections first try the family of the server's first
+/// address. Where the other family has answered instead, they try that one first for
+/// limits::family_time. Then one connection tries the original order again.
 class family_memory
 {
 public:
@@ -26,12 +26,12 @@ public:
         return false;
     }
 
-    /// prefers_second is the same for a connection that leaves the trial to another one.
+    /// prefers_second is second_first for a connection that never makes the trial itself.
     [[nodiscard]] bool prefers_second() const noexcept { return second_answers_; }
 
-    /// answered: an address has, which is of the second family or not. `second_first` is how the
-    /// connection began: it has learned nothing of the first family if it tried the second one
-    /// before.
+    /// answered: an address has answered; is_second: it is of the second family. `second_first` is
+    /// how the connection began: one that tried the second family first shows nothing about the
+    /// first.
     void answered(time_point now, bool is_second, bool second_first) noexcept
     {
         if (is_second && second_first)

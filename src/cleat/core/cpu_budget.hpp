@@ -16,9 +16,9 @@ namespace cleat {
 /// time of the process reduces it. Work that can wait is done until the credit is used up. Then it
 /// waits for the time in which the credit grows to its ceiling: a part of the quota
 /// (limits::cpu_credit_part), because the kernel's periods begin at unknown times. In small pieces
-/// the same work takes more CPU time: the caches are cold after each wait. Other work meanwhile,
-/// also the wake-up, leaves less credit for afterwards and does not make the wait longer: so work
-/// that can wait goes on, slowly, where the other work alone uses up the quota.
+/// the same work takes more CPU time: the caches are cold after each wait. CPU time of other work
+/// during the wait, also of the wake-up, leaves less credit after it, and does not make the wait
+/// longer. So work that can wait goes on, slowly, where the other work alone uses up the quota.
 ///
 /// It reads no clock. Not thread-safe: each worker has its own, and all see the same CPU time.
 class cpu_budget

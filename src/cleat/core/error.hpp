@@ -59,7 +59,7 @@ enum class error
     client_handshake_limit,     ///< The client has begun as many handshakes as it may for now.
     client_not_allowed,         ///< The client's certificate meets no rule.
     client_certificate_expired, ///< The certificate of a session that resumes has expired.
-    client_hello_changed,       ///< A second ClientHello asks for the route of another one.
+    client_hello_changed,       ///< The second ClientHello is for another route than the first.
     handshake_evicted, ///< Descriptors or memory ran out before the handshake was finished.
     handshake_shed,    ///< More handshakes wait than can be served in time.
     stopped,           ///< The worker is ending.

@@ -26,11 +26,11 @@ struct file_opening
     return failed.refusal.empty() ? text : text + ": " + failed.refusal;
 }
 
-/// file_opener opens a file or a folder. Any thread may call it. An empty one: there is none.
+/// file_opener opens a file or a folder. Any thread may call it. Empty: there is no opener.
 using file_opener = std::function<file_opening(std::string const& path)>;
 
-/// open_or_ask opens a file or folder with these flags of open(2); where this process may not, by
-/// the opener, if there is one.
+/// open_or_ask opens a file or folder with these flags of open(2). Where this process may not, it
+/// asks the opener, if there is one.
 [[nodiscard]] file_opening open_or_ask(
     std::string const& path, int flags, file_opener const& opener);
 

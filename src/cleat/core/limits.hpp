@@ -107,12 +107,12 @@ inline constexpr std::chrono::milliseconds backlog_pause{10};
 /// family is tried beside it (RFC 8305, section 5, recommends this).
 inline constexpr std::chrono::milliseconds attempt_delay{250};
 
-/// family_time: how long a worker tries the family that has answered first, where that is not the
-/// one that the order of the addresses says.
+/// family_time: how long a worker remembers that the other address family has answered first, and
+/// tries that family first.
 inline constexpr std::chrono::seconds family_time{600};
 
-/// family_trial: then one connection tries the other order again. Others follow it after this time:
-/// by then the race of that one has ended.
+/// family_trial: after family_time one connection tries the original order again. The next one may
+/// do so only after this time, when the race of the first has ended.
 inline constexpr std::chrono::seconds family_trial{2};
 
 /// handler_end_max: how long a connection's handler may take to end after its interrupt.
@@ -132,26 +132,27 @@ inline constexpr std::size_t half_open_many = 512;
 inline constexpr std::size_t evicted_at_once = 16;
 
 /// crowd_min: where more connections than this wait in a listening socket's queue, or more than
-/// half of its backlog, a worker reads what they ask for before it serves one, and serves those
-/// first that resume a session.
+/// half of its backlog, a worker reads the ClientHello of all before it serves one, and serves
+/// those first that resume a session.
 inline constexpr std::size_t crowd_min = 128;
 
 /// crowd_time: in each pass of the worker's loop, the time to accept and read connections while
-/// full handshakes wait. Longer than for handshakes else, since what is not read in time is lost.
+/// full handshakes wait. It is longer than handshake_time, because a connection that is not read in
+/// time is lost.
 inline constexpr std::chrono::microseconds crowd_time{500};
 
 /// line_wait_max, line_size_max: a full handshake that would wait for longer than this, or behind
-/// so many, is shed. Most clients wait for longer.
+/// more others, is shed. Most clients would wait for longer.
 inline constexpr std::chrono::milliseconds line_wait_max{2'000};
 inline constexpr std::size_t line_size_max = 4'096;
 
-/// line_sample_min: the wait of a handshake tells how long those behind it will wait where at least
-/// so many were before it.
+/// line_sample_min: the wait of a handshake predicts the waits of those behind it where at least
+/// this many were before it.
 inline constexpr std::size_t line_sample_min = 32;
 
-/// claims_max: how many handshakes go ahead of others because they claim to resume a session, and
-/// have not shown yet that they do. claim_renewal: the time after which one more may, where some
-/// did not.
+/// claims_max: how many handshakes may go ahead of others because their client claims to resume a
+/// session, until they have resumed it. claim_renewal: the time after which the credit of one false
+/// claim comes back.
 inline constexpr std::uint32_t claims_max = 512;
 inline constexpr std::chrono::milliseconds claim_renewal{50};
 
@@ -165,8 +166,8 @@ inline constexpr int fast_open_queue = 256;
 /// servers_max: those of an upstream. Each connection remembers in one word which it has tried.
 inline constexpr std::size_t servers_max = 64;
 
-/// check_answer_max: bytes of a server's answer in which a check looks for the expected text. It is
-/// a status line or a greeting, and lies on the stack.
+/// check_answer_max: bytes of a server's answer in which a check looks for the expected text, a
+/// status line or a greeting. They are on the stack.
 inline constexpr std::size_t check_answer_max = 4096;
 
 /// server_metrics_max: servers with metrics of their own, of all upstreams together.
@@ -180,7 +181,8 @@ inline constexpr std::size_t checks_at_once = 256;
 /// clients within one round trip.
 inline constexpr int preconnect_max = 1000;
 
-/// preconnects_in_turn: of these, those that begin in one turn of a worker, at some 20 us each.
+/// preconnects_in_turn: how many of these connections begin in one pass of a worker, at some 20 us
+/// each.
 inline constexpr std::size_t preconnects_in_turn = 16;
 
 /// preconnect_timeout: for such a connection to be established, with the handshake of TLS. No
@@ -204,12 +206,12 @@ inline constexpr std::size_t saved_session_max = 1U << 20U;
 /// worker answers in its next pass; without an answer the handshake is a full one.
 inline constexpr std::chrono::milliseconds session_answer_time{100};
 
-/// cached_session_max: the largest session that a session_id_cache keeps, whose client has shown a
+/// cached_session_max: the largest session that a session_id_cache keeps: that of a client with a
 /// long chain of certificates. It is encoded on the stack.
 inline constexpr std::size_t cached_session_max = 16_KiB;
 
-/// cached_session_size: the bytes that a session in a session_id_cache may take on average. Without
-/// a client's certificate it takes 350 at most, and with one that and the certificates.
+/// cached_session_size: the bytes that a session in a session_id_cache may take on average. A
+/// session takes at most 350 bytes and its client's certificates.
 inline constexpr std::size_t cached_session_size = 1_KiB;
 
 /// cached_servers_max: servers whose sessions a session_cache keeps. Each takes 200 bytes, and 1 to
@@ -226,7 +228,7 @@ inline constexpr std::size_t routes_of_name_max = 64;
 
 // Bytes of a peer that is not trusted yet.
 
-/// proxy_header_max: a PROXY v2 header with its TLVs, among which are no certificates.
+/// proxy_header_max: a PROXY v2 header with its TLVs, without certificates.
 inline constexpr std::size_t proxy_header_max = 4096;
 
 /// proxy_certificate_max: the PEM text of a client's certificate in a PROXY v2 header. Those of
@@ -238,14 +240,14 @@ inline constexpr std::size_t proxy_certificate_max = 32 * 1024;
 /// upstream may take more than terminated_hello_max.
 inline constexpr std::size_t client_hello_max = 64_KiB;
 
-/// terminated_hello_max: a ClientHello, without the header of its message, that ends TLS here.
-/// AWS-LC and BoringSSL take no longer one from a client without a certificate; OpenSSL by itself
-/// would hold 128 KiB for each unfinished handshake. A client whose first nine bytes come in
-/// several parts is stopped by its library's own limit only.
+/// terminated_hello_max: the longest ClientHello, without the header of its message, of a client
+/// whose TLS ends here. AWS-LC and BoringSSL take no longer one from a client without a
+/// certificate; OpenSSL by itself would hold 128 KiB for each unfinished handshake. Where the first
+/// nine bytes come in several parts, only the TLS library's own limit holds.
 inline constexpr std::size_t terminated_hello_max = 16 * 1024;
 
 /// fingerprint_values_max: cipher suites, extensions or signature algorithms in a client's
-/// fingerprint. Clients offer fewer than a hundred; one with more is none that anybody knows.
+/// fingerprint. All known clients offer fewer than a hundred.
 inline constexpr std::size_t fingerprint_values_max = 256;
 
 // Rules for clients' certificates, which are files of the operator's.
@@ -278,9 +280,9 @@ inline constexpr std::size_t address_list_faults_max = 5;
 
 // Tickets.
 
-/// ticket_delay: how long a session ticket waits after the handshake for an answer to be sent with.
-/// A request that is on its way comes in that time. A client that waits for the ticket, or for the
-/// acknowledgment that it carries, does not notice the delay.
+/// ticket_delay: how long a session ticket waits after the handshake for an answer, to share its
+/// packet. A request that is on its way comes in that time. A client that waits for the ticket, or
+/// for the acknowledgment that it carries, does not notice the delay.
 inline constexpr std::chrono::milliseconds ticket_delay{1};
 
 /// ticket_lifetime_max: RFC 8446, section 4.6.1, allows seven days.
@@ -312,15 +314,16 @@ inline constexpr std::size_t certificate_failures_max = 64;
 /// keeps, of about 6 KiB each; the least recently used is dropped first.
 inline constexpr std::size_t compressed_certificates_max = 256;
 
-/// certificates_read_together: files that a thread reads at the start before it looks for more.
-/// Enough that threads seldom meet, and few enough that they end together.
+/// certificates_read_together: files that a thread takes from the common list at a time, at the
+/// start. Enough that threads seldom contend for the list, and few enough that they end at about
+/// the same time.
 inline constexpr std::size_t certificates_read_together = 64;
 
-/// certificate_index_max: a certificate needs some 150 bytes of it.
+/// certificate_index_max: the size of the index file. A certificate takes some 150 bytes of it.
 inline constexpr std::size_t certificate_index_max = 1024 * 1_MiB;
 
-/// certificates_looked_at_again: those of the reload before that had changed too lately to be
-/// recognized: each costs its reading.
+/// certificates_looked_at_again: how many certificates of the last reload are read again because
+/// they had changed too lately for a stamp.
 inline constexpr std::size_t certificates_looked_at_again = 100;
 
 /// certificates_proved_max: changed certificates of a reload that are tried out with handshakes,
@@ -330,18 +333,19 @@ inline constexpr std::size_t certificates_proved_max = 1000;
 /// certificate_readers_max: threads that read certificates at the start.
 inline constexpr std::size_t certificate_readers_max = 16;
 
-/// expiry_lines_max: certificates about to expire that the log names at a time; it counts the
+/// expiry_lines_max: how many expiring certificates one look names in the log; it counts the
 /// others.
 inline constexpr std::size_t expiry_lines_max = 10;
 
 // Limits of clients.
 
-/// client_table_max: clients that a worker has places for, at 18 bytes each. More than this many
-/// addresses at a time are no business of one machine.
+/// client_table_max: clients that a worker has places for, at 18 bytes each. No machine has more
+/// clients than this at a time.
 inline constexpr int client_table_max = 16 * 1024 * 1024;
 
 /// client_share_min: connections and tokens that each of several workers lets a client have at
-/// least, up to its limit of connections: chance gives a few in a row to one of them.
+/// least, up to the client's limit of connections: by chance the kernel gives a few in a row to one
+/// worker.
 inline constexpr std::uint32_t client_share_min = 4;
 
 // Log.
@@ -372,14 +376,15 @@ inline constexpr std::chrono::milliseconds access_log_pause{50};
 /// access_log_block: how much is written at once.
 inline constexpr std::size_t access_log_block = 64_KiB;
 
-/// access_log_rotation_interval: between two looks at whether the file still has its name.
+/// access_log_rotation_interval: the time between two checks that the file still has its name.
 inline constexpr std::chrono::milliseconds access_log_rotation_interval{1'000};
 
-/// access_log_end_time: for the last lines, where a reader or the disk takes none.
+/// access_log_end_time: how long the end of the program waits for a reader or a disk that takes no
+/// more lines.
 inline constexpr std::chrono::milliseconds access_log_end_time{500};
 
-/// access_log_look_interval: between two looks at whether lines were lost. One look in a minute, at
-/// most, is logged.
+/// access_log_look_interval: the time between two checks for lost lines. At most one result in
+/// access_log_report_interval is logged.
 inline constexpr std::chrono::milliseconds access_log_look_interval{1'000};
 inline constexpr std::chrono::milliseconds access_log_report_interval{60'000};
 
@@ -413,13 +418,13 @@ inline constexpr std::chrono::milliseconds admin_answer_time{1'000};
 /// admin_queue_time: for workers to report the length of their queues before /metrics answers.
 inline constexpr std::chrono::milliseconds admin_queue_time{20};
 
-/// admin_soonest_max, admin_names_max: of the certificates that end first, those on the status
-/// page, and the names that it shows of one. It says how many there are.
+/// admin_soonest_max, admin_names_max: how many of the certificates that end first are on the
+/// status page, and how many names of each. The page also says how many there are in all.
 inline constexpr std::size_t admin_soonest_max = 12;
 inline constexpr std::size_t admin_names_max = 3;
 
-/// certificate_metrics_max: certificates with a metric of their own. Each is a time series, and a
-/// renewed one stays the same.
+/// certificate_metrics_max: certificates with a metric of their own. Each is a time series, which
+/// stays the same when the certificate is renewed.
 inline constexpr int certificate_metrics_max = 1'000;
 
 /// admin_end_time: for answers that are on their way when the program ends.
@@ -461,9 +466,10 @@ inline constexpr double cpu_quota_share = 0.95;
 /// often (docs/decisions/cpu-quota.md).
 inline constexpr double cpu_credit_part = 0.40;
 
-/// worker_question_interval: between two questions to a worker whether its loop turns: a wake-up a
-/// second. worker_held_after: without an answer for so long, a worker is held. A turn of its loop
-/// takes some milliseconds; with lock_memory off, pages that were swapped out take longer.
+/// worker_question_interval: the time between two questions to a worker whether its loop runs: a
+/// wake-up a second. worker_held_after: a worker that has not answered for this long counts as
+/// held. A turn of its loop takes some milliseconds; with lock_memory off, pages that were swapped
+/// out take longer.
 inline constexpr std::chrono::milliseconds worker_question_interval{1'000};
 inline constexpr std::chrono::milliseconds worker_held_after{2'000};
 

@@ -7,9 +7,9 @@
 
 namespace cleat {
 
-/// steady_yield gives way once in a number of steps. A scheduler may let a thread with a higher
-/// priority wait for the end of the slice of another one, and looks again only then. A yield of a
-/// thread that has its core alone costs less than a microsecond.
+/// steady_yield yields once in a number of steps. A scheduler may let a thread with a higher
+/// priority wait until the slice of another one ends. A yield of a thread that has its core alone
+/// costs less than a microsecond.
 class steady_yield
 {
 public:

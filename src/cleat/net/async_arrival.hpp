@@ -86,7 +86,7 @@ private:
     error_code ec_{};
 };
 
-/// async_arrival waits until a request has its certificate, or why there is none:
+/// async_arrival waits until a request has its certificate, or the reason why there is none:
 /// void(error_code). Connections that want the same certificate share one load, and go on as
 /// handshakes do, in their turn. On the worker's thread; the request lives until the operation
 /// completes. It can be cancelled, by any kind of cancellation: asio::error::operation_aborted.

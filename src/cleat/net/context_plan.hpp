@@ -49,7 +49,8 @@ public:
     /// find is null where there is none.
     [[nodiscard]] store_loading* find() const noexcept { return loading_.load(); }
 
-    /// keep returns the one that is kept: of two threads that have made one, the first one's.
+    /// keep stores a store_loading unless there is one already, and returns the stored one: of two
+    /// threads that have made one, the first thread's.
     store_loading& keep(std::unique_ptr<store_loading> made) noexcept
     {
         store_loading* present = nullptr;
@@ -104,7 +105,8 @@ public:
     present_plan(present_plan&&) = delete;
     ~present_plan() { put(nullptr); }
 
-    /// take is null where there is none, and while another reload has it: then a plan follows none.
+    /// take is null where there is no plan, and while another reload has it. The new plan then
+    /// follows none.
     [[nodiscard]] std::unique_ptr<context_plan> take() noexcept
     {
         return std::unique_ptr<context_plan>{plan_.exchange(nullptr)};

@@ -17,7 +17,7 @@ enum class priority : std::uint8_t
     established, ///< Nothing that costs much: the last turn moved at most a record.
     bulk,        ///< A transfer, whose turn may be 1 MiB in each direction.
     handshake,   ///< A handshake's public-key work; or a listening socket, which leads to it.
-    signature,   ///< A full handshake's, where many others wait and some of them cost less.
+    signature,   ///< A full handshake while many others wait, of which some cost less.
 };
 inline constexpr std::size_t priority_count = 4;
 

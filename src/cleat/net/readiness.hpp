@@ -48,8 +48,9 @@ public:
     void wait(std::chrono::nanoseconds timeout) noexcept;
 
     /// dispatch wakes the waiters of the events that the last wait collected. A descriptor with
-    /// trigger::level whose event nobody waits for is reported by every wait; with unheard::unwatch
-    /// not again until somebody waits for it, so that a wait lasts as long as it should.
+    /// trigger::level that has an event and no waiter is reported by every wait. With
+    /// unheard::unwatch it is not reported again before it has a waiter, so that a wait does not
+    /// end too early.
     enum class unheard : std::uint8_t
     {
         keep,

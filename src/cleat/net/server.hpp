@@ -82,7 +82,7 @@ struct server_spec
 };
 
 /// handler serves one connection, in a coroutine of its own on the connection's worker. When it
-/// returns or throws, the connection is closed; a clean end of TLS is its own to make
+/// returns or throws, the connection is closed. The handler itself makes a clean end of TLS
 /// (async_shutdown).
 using handler = std::function<boost::asio::awaitable<void>(connection)>;
 

@@ -40,7 +40,7 @@ public:
     /// table is what this worker's TLS contexts serve from.
     [[nodiscard]] tls::certificate_table& table() noexcept { return table_; }
 
-    /// renew: a configuration begins. Files that could not be used may be good now.
+    /// renew: a configuration begins. Files that could not be used are tried again.
     void renew(std::size_t capacity) noexcept;
 
     /// clear drops the certificates that are loaded.
@@ -83,8 +83,8 @@ public:
     waiting(waiting&&) = delete;
 
 protected:
-    /// Called once, when the request has the certificate, or why there is none; or with an error,
-    /// where there is no memory for that.
+    /// Called once, when the request has the certificate or the reason why there is none; or with
+    /// an error, where there is no memory for either.
     using on_settled = void (*)(waiting& self, error_code ec) noexcept;
 
     waiting(
@@ -95,8 +95,8 @@ protected:
     }
     ~waiting() = default;
 
-    /// has_failed: the request has the reason for which the certificate could not be loaded a short
-    /// while ago. Otherwise join.
+    /// has_failed: the certificate could not be loaded a short while ago, and the request has the
+    /// reason. False: call join.
     [[nodiscard]] bool has_failed() { return certificates_.has_failed(request_); }
 
     /// join begins to wait. Where it throws std::bad_alloc, it does not.
@@ -120,9 +120,9 @@ private:
     waiting* next_ = nullptr;
 };
 
-/// worker_certificates::arrival is awaited by a handshake that wants a certificate: it ends when
-/// the request has the certificate, or why there is none; or with the reason that the interrupt was
-/// raised for. Handshakes go on in their turn. For tasks; async_arrival is for Asio.
+/// worker_certificates::arrival: a handshake that wants a certificate awaits it. It ends when the
+/// request has the certificate or the reason why there is none; or with the reason of the
+/// interrupt. Handshakes go on in their turn. For tasks; async_arrival is for Asio.
 class [[nodiscard]] worker_certificates::arrival : waiter, task_node, waiting
 {
 public:

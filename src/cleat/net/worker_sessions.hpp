@@ -21,7 +21,7 @@ namespace cleat::net {
 
 class worker_sessions;
 
-/// session_owners is where workers find each other. It outlives them.
+/// session_owners is the list by which workers find each other. It outlives them.
 class session_owners
 {
 public:
@@ -68,9 +68,9 @@ private:
     std::vector<answer*> first_, last_; // The handshakes that wait, by the worker they asked.
 };
 
-/// worker_sessions::answer is awaited by a handshake that wants the session that cache().asked()
-/// names. Then the cache has the answer, and the handshake goes on, in its turn. The result is the
-/// reason that the interrupt was raised for, if it was.
+/// worker_sessions::answer: a handshake that wants the session that cache().asked() names awaits
+/// it. Then the cache has the answer, and the handshake goes on, in its turn. The result is the
+/// reason of the interrupt, where that has ended the wait.
 class [[nodiscard]] worker_sessions::answer : waiter, task_node, deadline
 {
 public:

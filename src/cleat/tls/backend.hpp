@@ -92,7 +92,7 @@ private:
     void const* native_;
 };
 
-/// hello_verdict is what becomes of a client after its ClientHello.
+/// hello_verdict is how the handshake goes on after a ClientHello.
 enum class hello_verdict
 {
     go_on,

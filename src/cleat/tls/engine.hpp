@@ -203,7 +203,7 @@ public:
     /// failure describes the last error; empty before one.
     [[nodiscard]] failure_info const& failure() const noexcept;
 
-    /// wanted_certificate is where the certificate that want::certificate waits for goes, or why
+    /// wanted_certificate takes the certificate that want::certificate waits for, or the reason why
     /// there is none. Call handshake again afterwards. Null for a context without a store.
     [[nodiscard]] certificate_request* wanted_certificate() const noexcept
     {
@@ -226,7 +226,7 @@ public:
     [[nodiscard]] std::string peer_common_name() const;
 
     /// peer_trusted_pem is the peer's certificate without its chain, in PEM with OpenSSL's label
-    /// "TRUSTED CERTIFICATE", as hitch tells it; or empty. Where the handshake was resumed, it is
+    /// "TRUSTED CERTIFICATE", as hitch sends it; or empty. Where the handshake was resumed, it is
     /// that of the session.
     [[nodiscard]] std::string peer_trusted_pem() const;
 

@@ -44,9 +44,9 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-/// session_id_cache keeps the newest sessions of a worker, of all its configurations: what a
-/// session may resume is in the session (see context_spec::session_scope), and the TLS library's to
-/// check. It has no lock: it belongs to one thread.
+/// session_id_cache keeps the newest sessions of a worker, of all its configurations. Each session
+/// has the scope in which it may resume (see context_spec::session_scope), which the TLS library
+/// checks. The cache has no lock: it belongs to one thread.
 ///
 /// It has no more sessions than sessions_max, and no more bytes than sessions_max times
 /// limits::cached_session_size: sessions with large certificates of clients drop more of the
@@ -61,12 +61,12 @@ public:
     session_id_cache(session_id_cache&&) = delete;
     ~session_id_cache();
 
-    /// bound sets how many sessions it may have, and how long each. It drops the oldest that are
-    /// too many.
+    /// bound sets how many sessions it may have, and how long each lives. It drops the oldest ones
+    /// beyond that.
     void bound(std::size_t sessions_max, std::chrono::seconds lifetime) noexcept;
 
-    /// keep copies an encoded session. Without memory, or where it is larger than all sessions may
-    /// be, it is not kept.
+    /// keep copies an encoded session. A session is not kept without memory, or where it alone is
+    /// larger than the cache may be.
     void keep(
         session_id const& id, std::span<std::byte const> encoded, clock::time_point now) noexcept;
 
@@ -78,20 +78,20 @@ public:
     /// is_elsewhere: another worker may have it.
     [[nodiscard]] bool is_elsewhere(session_id const& id) const noexcept;
 
-    /// ask notes the ID of a session that a handshake waits for, which is_elsewhere. asked is the
-    /// last one, for the caller of the handshake, which asks that worker and has the answer taken
-    /// here before it goes on with the handshake.
+    /// ask notes the ID of a session that is_elsewhere and that a handshake waits for. asked is the
+    /// last such ID: the caller of the handshake asks that worker, and gives the answer to this
+    /// cache before it goes on with the handshake.
     void ask(session_id const& id) noexcept { asked_ = id; }
     [[nodiscard]] session_id const& asked() const noexcept { return asked_; }
 
-    /// answer is what another worker has for an ID; empty: nothing.
+    /// answer takes the session that another worker has for an ID; empty: it has none.
     void answer(session_id const& id, encoded_session found) noexcept;
 
     /// is_answered: the last answer is for this ID, and was not taken.
     [[nodiscard]] bool is_answered(session_id const& id) const noexcept { return answered_ == id; }
 
-    /// take_answer is what the last answer has for this ID; nothing where it was for another one,
-    /// or was taken.
+    /// take_answer is the session of the last answer for this ID; nothing where the last answer was
+    /// for another ID, or was taken already.
     [[nodiscard]] std::optional<encoded_session> take_answer(session_id const& id) noexcept;
 
     /// worker is the number of its worker.

@@ -19,7 +19,7 @@ struct session_id_plan
     backend::library_state const* library = nullptr; ///< The context's.
 };
 
-/// cache_of is that of a connection, or null.
+/// cache_of is the cache of a connection, or null.
 [[nodiscard]] session_id_cache* cache_of(SSL const* ssl) noexcept;
 [[nodiscard]] session_id_plan const* plan_of_ids(SSL const* ssl) noexcept;
 

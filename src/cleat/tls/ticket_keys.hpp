@@ -38,9 +38,9 @@ struct ticket_times
 /// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key of
 /// the first secret. They are opened with the keys of all secrets: those of the epochs in which a
 /// ticket that still lives can have been sealed, of one more epoch before, and of the next one. So
-/// a ticket resumes on each host whose clock differs by an epoch at most from the sealing host's.
-/// A ticket of a later epoch is refused: its host's clock is wrong. How long exactly a ticket
-/// lives is in the session inside, and the TLS library's to check.
+/// a ticket resumes on each host whose clock differs by an epoch at most from the sealing host's. A
+/// ticket of a later epoch is refused: its host's clock is wrong. The session inside a ticket has
+/// its exact lifetime, which the TLS library checks.
 ///
 /// A TLS library may refuse a session that begins after its clock, and the host that sealed a
 /// ticket may be ahead. So the session of a ticket counts as made by the end of the ticket's epoch

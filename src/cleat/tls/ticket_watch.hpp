@@ -1,4 +1,5 @@
-// ticket_watch: what becomes of the ticket that a client offers. Not a public header.
+// ticket_watch: records whether the ticket that a client offers could be opened. Not a public
+// header.
 
 #pragma once
 

@@ -28,7 +28,7 @@ struct chain_link
     std::int64_t valid_until = 0; ///< 0: not readable.
 };
 
-/// key_family is what a key's strength is measured by.
+/// key_family is the kind of a key, by which its size in bits is judged.
 enum class key_family : std::uint8_t
 {
     rsa,

@@ -1,4 +1,4 @@
-// certificate_names: which certificate it is, as texts for a person. Not a public header.
+// certificate_names: texts by which a person recognizes a certificate. Not a public header.
 
 #pragma once
 

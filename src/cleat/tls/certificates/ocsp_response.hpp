@@ -1,5 +1,5 @@
-// ocsp_response: the authority's word that a certificate is not revoked (RFC 6960), which a server
-// sends to clients that ask for it (RFC 6066, section 8). Not a public header.
+// ocsp_response: an authority's signed statement that a certificate is not revoked (RFC 6960),
+// which a server sends to clients that ask for it (RFC 6066, section 8). Not a public header.
 
 #pragma once
 

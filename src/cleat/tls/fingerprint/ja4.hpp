@@ -1,7 +1,8 @@
 // ja4: the JA4 fingerprint of a TLS client, from its ClientHello as it was received.
 //
 // JA4 is by FoxIO; the method for TLS clients is free to use (BSD 3-Clause), unlike the other
-// methods of JA4+. It tells programs apart, not people: all of a browser's version have the same.
+// methods of JA4+. It distinguishes programs, not people: all browsers of one version have the
+// same.
 
 #pragma once
 

@@ -19,7 +19,7 @@
 namespace cleat::tls {
 
 /// certificate_index is an index file in memory. It has no key and no certificate: names, digests,
-/// ends and stamps. It is believed only about files whose stamps are the same (see file_stamp). A
+/// ends and stamps. An entry is used only for files whose stamps are the same (see file_stamp). A
 /// key is always read from its own file, and its digest checked.
 class certificate_index
 {

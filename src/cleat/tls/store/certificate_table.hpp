@@ -20,7 +20,7 @@ namespace backend {
 class library_state;
 }
 
-/// digest_hash is a digest's first bytes, which are as good as any hash.
+/// digest_hash is a digest's first bytes, which are evenly distributed.
 struct digest_hash
 {
     std::size_t operator()(file_digest const& digest) const noexcept
@@ -84,8 +84,9 @@ private:
     std::unordered_map<file_digest, std::list<row>::iterator, digest_hash> places_;
 };
 
-/// certificate_request is one connection's: which certificate of the store it needs, and what came
-/// of it. The ClientHello's callback and the owner of the connection talk through it.
+/// certificate_request belongs to one connection: the certificate of the store that it needs, and
+/// the result of loading it. The ClientHello's callback and the owner of the connection exchange
+/// both through it.
 struct certificate_request
 {
     static constexpr certificate_store::number none = certificate_store::none;

@@ -72,7 +72,7 @@ struct file_text
 /// cure is a sentence for the operator.
 [[nodiscard]] std::string_view cure(file_text const& failed) noexcept;
 
-/// may_pass: the cause is a lack of resources, and the file is not to blame.
+/// may_pass: the cause is a lack of resources, and not the file.
 [[nodiscard]] bool may_pass(file_text const& failed) noexcept;
 
 } // namespace cleat::tls
