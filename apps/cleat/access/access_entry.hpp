@@ -48,7 +48,7 @@ struct access_entry
     std::string_view detail{};
 };
 
-/// write hands the entry's line to the access log. It is made on the stack.
+/// write makes the entry's line on the stack, and hands it to the access log.
 void write(access_stream const& out, std::size_t worker, access_entry const& entry) noexcept;
 
 } // namespace cleat::app

@@ -40,7 +40,7 @@ public:
     /// write hands over a worker's line, which ends with its only newline. That worker's thread.
     void write(std::size_t worker, std::string_view line) noexcept;
 
-    /// sink is for the heads of lines.
+    /// sink is where the lines go: it decides how their heads are written.
     [[nodiscard]] log_sink const& sink() const noexcept { return *sink_; }
 
     /// reopen opens the file again by its name. Any thread.

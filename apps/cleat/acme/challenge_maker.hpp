@@ -65,7 +65,7 @@ public:
     challenge_maker(challenge_maker&&) = delete;
     ~challenge_maker();
 
-    /// An authority looks from some five places.
+    /// An authority validates from some five places at once.
     static constexpr int places_max = 64;
 
     /// place is a connection's place among those that are answered at a time, which are bounded:
@@ -100,8 +100,8 @@ private:
     std::atomic<int> open_{0};
 };
 
-/// challenge_arrival is awaited by a connection: it ends when `made` is complete, or with the
-/// reason that the interrupt was raised for.
+/// challenge_arrival: a connection awaits it. It ends when `made` is complete, or with the reason
+/// of the interrupt.
 class [[nodiscard]] challenge_arrival : net::waiter
 {
 public:

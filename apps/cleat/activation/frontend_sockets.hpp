@@ -25,7 +25,7 @@ namespace cleat::app {
 struct address_group
 {
     net::address address;
-    bool is_named = false; ///< See there. Else the frontend has the address.
+    bool is_named = false; ///< See is_named(). Else the frontend has the address.
     bool takes_ipv4 = false;
     std::vector<unique_fd> fds;
 };

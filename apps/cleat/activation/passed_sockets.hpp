@@ -48,14 +48,14 @@ struct passed_names
     std::string fault; ///< The variables contradict each other, or are no numbers.
 };
 
-/// names_in reads the variables. Those of another process are none.
+/// names_in reads the variables. Variables for another process count as unset.
 [[nodiscard]] passed_names names_in(listen_variables const& variables, pid_t process);
 
 /// take_passed_sockets takes them once: it removes the variables from the environment. Call it
 /// before the process forks. A descriptor that is no listening TCP socket is an error.
 [[nodiscard]] passed_sockets take_passed_sockets();
 
-/// look_at is the check of one descriptor: what it is, or why it is none that can serve.
+/// look_at checks one descriptor: its socket, or why that cannot serve.
 [[nodiscard]] std::optional<passed_socket> look_at(unique_fd fd, std::string name);
 
 /// spelled writes the socket for a message: "127.0.0.1:443 (descriptor 3, named web)".

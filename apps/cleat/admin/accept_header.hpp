@@ -7,10 +7,10 @@
 namespace cleat::app {
 
 /// weight_of is the weight of a media type in an Accept header's value: 1 without a `q`, and 0
-/// where the header does not name the type. Ranges such as "*/*" name none.
+/// where the header does not name the type. Ranges such as "*/*" name no type.
 [[nodiscard]] double weight_of(std::string_view media_type, std::string_view accept) noexcept;
 
-/// prefers_html: a browser's header does, that of curl does not.
+/// prefers_html is true for a browser's header, and false for curl's.
 [[nodiscard]] bool prefers_html(std::string_view accept) noexcept;
 
 } // namespace cleat::app

@@ -40,8 +40,8 @@ struct soon_certificate
     std::chrono::sys_seconds end{};
 };
 
-/// days_left_bounds part certificates by the days that are left: up to each, and more than the
-/// last.
+/// days_left_bounds divide certificates by the days that are left: up to each bound, and more than
+/// the last.
 inline constexpr std::array<int, 5> days_left_bounds{0, 1, 7, 30, 90};
 
 /// certificate_counts is about the certificates of the present configuration.

@@ -66,7 +66,7 @@ public:
     /// Throws std::system_error.
     void listen(int fd, net::address const& address);
 
-    /// stop_listening ends the connections, too, each with the answer that is on its way.
+    /// stop_listening ends the connections, too, each after the answer that is on its way.
     void stop_listening();
 
     /// publish replaces the facts. Until the first ones requests get 503.

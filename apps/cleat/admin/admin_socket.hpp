@@ -23,12 +23,12 @@ public:
 
     /// open binds and listens. A UNIX socket has mode 0600 from its beginning; a file of that name
     /// that no process listens on is replaced. address_in_use: another process listens there.
-    /// file_exists: the file is no socket. Any other error is the system's. `where` is not unset.
+    /// file_exists: the file is no socket. Any other error is the system's. `where` is set.
     [[nodiscard]] static result<admin_socket> open(
         admin_address const& where, binder const& bind_denied = {});
 
-    /// obstacle is the error that open would give, as far as it shows without a file being made or
-    /// a port taken. A process that listens there is no obstacle.
+    /// obstacle is the error that open would give, as far as that can be found out without making a
+    /// file or binding a port. A process that listens there is no obstacle.
     [[nodiscard]] static error_code obstacle(admin_address const& where);
 
     admin_socket(admin_socket&& other) noexcept = default;

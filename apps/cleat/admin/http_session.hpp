@@ -55,7 +55,7 @@ public:
     /// finish ends the connection: at once where it waits for a request, else after the answer.
     void finish();
 
-    /// is_idle: its client has had an answer, and has asked for nothing since.
+    /// is_idle: the last request was answered, and the client has sent no other since.
     [[nodiscard]] bool is_idle() const noexcept { return is_idle_ && !is_finishing_; }
 
 private:

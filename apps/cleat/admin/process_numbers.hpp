@@ -1,4 +1,4 @@
-// process_numbers: what the kernel knows of this process.
+// process_numbers: numbers that the kernel has about this process.
 
 #pragma once
 

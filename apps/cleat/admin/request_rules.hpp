@@ -27,8 +27,8 @@ struct request_facts
 /// Host must be an address of this machine: localhost, a loopback address or the server's own.
 /// Where `server` is no loopback address, requests that only read may have any name: Prometheus may
 /// know the machine by it. A browser reaches a UNIX socket only where ssh forwards a port to it:
-/// then a name with a dot, which a site of the Internet has, is refused; others are what curl was
-/// given.
+/// then a name with a dot, which a site of the Internet has, is refused; other names come from an
+/// operator's curl.
 [[nodiscard]] std::optional<std::string> refusal_of(
     request_facts const& request, net::address const& server);
 

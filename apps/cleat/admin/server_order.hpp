@@ -1,4 +1,4 @@
-// server_order: what an operator says of a server of an upstream.
+// server_order: an operator's order for a server of an upstream.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace cleat::app {
 
-/// server_order names a server, and what is to change of it. What is unset stays as it is.
+/// server_order names a server, and the changes to it. A member that is unset changes nothing.
 struct server_order
 {
     std::string upstream;             ///< Its name.

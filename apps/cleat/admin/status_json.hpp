@@ -1,4 +1,5 @@
-// status_json: all that the admin server knows, as the status page asks for it every few seconds.
+// status_json: everything that the admin server knows, in JSON. The status page gets it every few
+// seconds.
 
 #pragma once
 

@@ -25,7 +25,7 @@ struct prefixes
     [[nodiscard]] std::size_t size() const noexcept { return ipv4.size() + ipv6.size(); }
 };
 
-/// list_fault is a mistake in a list: what is wrong, and a sentence that cures it.
+/// list_fault is a mistake in a list: what is wrong, and a sentence with the cure.
 struct list_fault
 {
     std::string text;
@@ -60,7 +60,7 @@ struct line_faults
 [[nodiscard]] std::span<std::uint8_t const> unmapped(
     std::span<std::uint8_t const> address) noexcept;
 
-/// address_list never changes once it is made. Any number of threads may ask it.
+/// address_list never changes once it is made. Any number of threads may search it.
 class address_list
 {
 public:

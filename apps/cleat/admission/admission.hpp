@@ -14,7 +14,7 @@
 namespace cleat::app {
 
 /// admission has the lists of one frontend. Frontends with the same list share it. A null list:
-/// there is no such rule. Any number of threads may ask it.
+/// there is no such rule. Any number of threads may use it.
 struct admission
 {
     std::shared_ptr<address_list const> proxies; ///< Peers that send a PROXY header.

@@ -24,8 +24,8 @@ struct prefix
 };
 
 /// prefix_tree looks at six bits of an address in each node. A prefix that is alone below a node is
-/// stored whole, so a tree has no chains of nodes with one child. Any number of threads may ask it.
-/// N is 4 for IPv4 and 16 for IPv6.
+/// stored whole, so a tree has no chains of nodes with one child. Any number of threads may search
+/// it. N is 4 for IPv4 and 16 for IPv6.
 template <std::size_t N>
 class prefix_tree
 {

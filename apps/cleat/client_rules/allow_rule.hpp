@@ -1,4 +1,4 @@
-// allow_rule: what an operator asks of a client's certificate, and whether a certificate fits.
+// allow_rule: an operator's rule for clients' certificates, and whether a certificate meets it.
 // Pure: no configuration, no TLS library.
 
 #pragma once
@@ -58,18 +58,18 @@ struct condition_fault
 [[nodiscard]] std::variant<allow_condition, condition_fault> read_condition(
     certificate_part part, std::string_view text);
 
-/// address_condition is one of a network that was written like this.
+/// address_condition is the condition for a network; `text` is how the configuration writes it.
 [[nodiscard]] allow_condition address_condition(ip_prefix const& network, std::string_view text);
 
-/// allow_rule is met by a certificate that fits each part that it has conditions on; of the
-/// conditions on one part, one must hold.
+/// allow_rule has conditions on parts of a certificate. A certificate meets it if each of these
+/// parts meets one of its conditions.
 struct allow_rule
 {
     std::string origin{}; ///< Where it is written: "cleat.conf:12".
     std::vector<allow_condition> conditions{};
 };
 
-/// allow_rules never change once they are made. Any number of threads may ask them.
+/// allow_rules never change once they are made. Any number of threads may use them.
 class allow_rules
 {
 public:

@@ -17,7 +17,7 @@
 
 namespace cleat::app {
 
-/// client_check is what is checked of the certificates that clients of a frontend show.
+/// client_check is the check of the certificates that clients of a frontend show.
 struct client_check
 {
     bool has_rules = false; ///< Otherwise every certificate that verifies is good.
@@ -34,8 +34,8 @@ public:
     {
     }
 
-    /// find is what the scope checks; null where it asks no client for a certificate. Scopes
-    /// with the same rules, written in one place, share it: a frontend and its routes, for example.
+    /// find is the check of a scope; null where it asks no client for a certificate. Scopes with
+    /// the same rules, written in one place, share it: a frontend and its routes, for example.
     [[nodiscard]] std::shared_ptr<client_check const> find(tls_scope const& scope);
 
 private:

@@ -1,4 +1,4 @@
-// check: the settings together, once every one is known: which exclude, need or complete another.
+// check: the rules between settings, once all are known: some exclude, need or complete others.
 
 #pragma once
 

@@ -9,7 +9,8 @@
 
 namespace cleat::app {
 
-/// check_client_mode adds what is wrong with `client` and what it leaves without effect.
+/// check_client_mode adds a problem for each mistake with `client`, and for each setting that it
+/// leaves without effect.
 void check_client_mode(upstream_index const& index, std::vector<problem>& problems);
 
 /// any_ends_tls: TLS of clients ends at some frontend.

@@ -8,7 +8,8 @@
 
 namespace cleat::app {
 
-/// check_upstream_tls adds a problem for each that does not. The announcement is chosen already.
+/// check_upstream_tls adds a problem for each setting that does not fit. The announcement is chosen
+/// already.
 void check_upstream_tls(config const& settings, std::vector<problem>& problems);
 
 } // namespace cleat::app

@@ -93,7 +93,7 @@ struct refused
 {
     std::vector<problem> problems;
     std::optional<config> rest{}; ///< The settings that could be read: to be checked, too.
-    bool rest_is_whole = false;   ///< All could.
+    bool rest_is_whole = false;   ///< All settings could be read.
 };
 
 /// command is what the program does.

@@ -149,7 +149,7 @@ enum class announcement
     proxy_proxy,    ///< The PROXY header that came before TLS, byte for byte.
 };
 
-/// inbound_tlvs is what becomes of the TLVs of a PROXY header that came before TLS.
+/// inbound_tlvs is how cleat treats the TLVs of a PROXY header that came before TLS.
 enum class inbound_tlvs
 {
     keep, ///< They are passed on, but for those that cleat writes itself.
@@ -164,7 +164,7 @@ enum class landlock_use
     required,
 };
 
-/// sandbox_choice is what cleat takes from itself once it serves.
+/// sandbox_choice is the restrictions that cleat puts on itself once it serves.
 struct sandbox_choice
 {
     landlock_use landlock = landlock_use::where_possible;
@@ -319,14 +319,14 @@ struct allow_list
     std::vector<allow_config> certificate_rules{};
 };
 
-/// stale_crls is what becomes of clients when a CRL's nextUpdate has passed.
+/// stale_crls is how cleat treats clients when a CRL's nextUpdate has passed.
 enum class stale_crls
 {
     refuse,
     accept, ///< The old CRL counts.
 };
 
-/// first_lookup is what becomes of a server whose name is not found at the start.
+/// first_lookup is how cleat treats a server whose name is not found at the start.
 enum class first_lookup
 {
     required, ///< It is an error.

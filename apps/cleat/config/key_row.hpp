@@ -38,8 +38,8 @@ enum class value_kind
     words,   ///< Several words without quotes, as `tls-protos` has it.
 };
 
-/// key_status is the effect of a key that is set. In a scope for which the row has a setter, it
-/// takes effect all the same.
+/// key_status is the effect of a key that is set. A key without effect still takes effect in a
+/// scope for which its row has a setter.
 enum class key_status
 {
     supported, ///< It takes effect.
@@ -95,7 +95,8 @@ struct key_row
     /// Where not empty, the key has no effect in a frontend block: a sentence as in `cure`.
     std::string_view frontend_cure{};
 
-    /// What is taken, and has not all of its effect: a warning. Null: everything has.
+    /// A warning for a value that takes only a part of its effect. Null: every value takes all of
+    /// it.
     refusal (*remark)(given const&) = nullptr;
 
     refusal (*set_global)(config&, given const&) = nullptr;

@@ -16,7 +16,7 @@ struct named_place
     location const* where;
 };
 
-/// settings_of are those of the route, which has some from now on.
+/// settings_of are the settings of the route, made empty where it had none.
 [[nodiscard]] route_settings& settings_of(route_config& route);
 
 /// tls_settings_of are the route's settings of TLS: certificates, versions, suites and groups, and
@@ -56,13 +56,14 @@ struct announcement_rule
     friend bool operator==(announcement_rule const&, announcement_rule const&) = default;
 };
 
-/// announcement_rule_of is that of all routes without settings for it, or of this route. check()
-/// has seen the settings.
+/// announcement_rule_of is the rule of the settings, for all routes without one of their own, or
+/// the rule of this route. check() has seen the settings.
 [[nodiscard]] announcement_rule announcement_rule_of(config const& settings) noexcept;
 [[nodiscard]] announcement_rule announcement_rule_of(
     config const& settings, route_config const& route) noexcept;
 
-/// announcement_rules_of are those of the settings and of each route that has some.
+/// announcement_rules_of are the rule of the settings, and the rules of the routes that have their
+/// own.
 [[nodiscard]] std::vector<announcement_rule> announcement_rules_of(config const& settings);
 
 /// gets_proxy_v2: some client's upstream gets a PROXY header of version 2.

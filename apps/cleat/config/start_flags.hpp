@@ -28,7 +28,7 @@ struct own_flag
     own_flag::kind kind = kind::flag;
 };
 
-/// start_command is which command the words belong to.
+/// start_command is the command that the words belong to.
 struct start_command
 {
     std::string_view program; ///< "stud" begins with the dialect of stud.

@@ -1,4 +1,4 @@
-// upstream_index: what a configuration says of an upstream, found by its name.
+// upstream_index: finds what a configuration says about an upstream, by its name.
 
 #pragma once
 

@@ -26,7 +26,7 @@ class failure_examples
 public:
     using clock = std::chrono::steady_clock;
 
-    /// The last example of a reason is at most so much older than its last failure: a flood costs
+    /// The most by which the last example of a reason is older than its last failure: a flood costs
     /// its worker little.
     static constexpr std::chrono::milliseconds pause{500};
 

@@ -1,5 +1,5 @@
-// check_control: the main thread's side of the checks: which servers are checked, and what becomes
-// of the results.
+// check_control: the main thread's side of the checks: which servers are checked, and the reaction
+// to results.
 
 #pragma once
 

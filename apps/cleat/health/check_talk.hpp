@@ -1,5 +1,5 @@
-// check_talk: what a check and a server say to each other once they are connected, as a machine:
-// bytes in, bytes out; no sockets and no waiting.
+// check_talk: the bytes that a check and a server exchange once they are connected, as a state
+// machine: bytes in, bytes out; no sockets and no waiting.
 
 #pragma once
 
@@ -47,9 +47,9 @@ public:
     }
     void sent(std::size_t size) noexcept { sent_ += size; }
 
-    /// is_enough: the check passes when the server says no more. In TLS 1.3 a server refuses our
-    /// certificate, or misses it, after our part of the handshake. So the check waits for the
-    /// server's end.
+    /// is_enough: the check has passed, unless the server still refuses cleat's certificate. In TLS
+    /// 1.3 a server refuses our certificate, or the lack of one, after our part of the handshake.
+    /// So the check waits for the server's end.
     [[nodiscard]] bool is_enough() const noexcept { return stage_ == stage::ends; }
 
     [[nodiscard]] std::string const& reason() const noexcept { return reason_; }

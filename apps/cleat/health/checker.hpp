@@ -26,7 +26,7 @@ struct check_news
     std::string server;
     bool is_down = false;
     std::string reason{}; ///< Of the last failure, where it is down.
-    unsigned checks = 0;  ///< So many in a row have said it.
+    unsigned checks = 0;  ///< How many in a row had this result.
     check_news* next = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// findings: what `cleat check` has to say about one certificate. Pure functions over facts.
+// findings: the findings of `cleat check` about one certificate. Pure functions over facts.
 
 #pragma once
 

@@ -26,11 +26,11 @@ struct client_rules
 
 /// client_table belongs to its worker's thread. Only its constructor allocates.
 ///
-/// A client's places are the seven of one set, which a keyed hash of its prefix chooses. A place is
-/// a client's as long as it says anything: while a connection is open, or a token is missing. No
-/// client drives another one out of its place, so an attacker neither frees itself nor throws
-/// anybody out by coming from many prefixes. The clients of a set that is full share an eighth
-/// place, as if they were one client.
+/// A client's places are the seven of one set, which a keyed hash of its prefix chooses. A place
+/// belongs to a client while a connection of the client is open, or a token of its bucket is
+/// missing. No client drives another one out of its place, so an attacker that comes from many
+/// prefixes neither loses its own record nor removes those of others. The clients of a set that is
+/// full share an eighth place, as if they were one client.
 class client_table
 {
 public:

@@ -23,15 +23,15 @@ public:
     half_open_list(half_open_list&&) = delete;
     ~half_open_list() = default;
 
-    /// grace is the time that each connection has first: an honest client's handshake is mostly
-    /// finished by then.
+    /// grace is the time for which each connection is spared: an honest client's handshake is
+    /// mostly finished by then.
     static constexpr std::chrono::milliseconds grace{1000};
 
     /// evict ends up to `count` connections, with error::handshake_evicted: first those whose
-    /// client has sent nothing, then the others, and the longest waiting of each kind first. None
-    /// that has waited for less than `grace` until `now`, from its beginning or from its first
-    /// byte. Their descriptors are free when it returns, except those of connections that wait for
-    /// a turn of the worker.
+    /// client has sent nothing, then the others, and the longest waiting of each kind first. It
+    /// spares connections that have waited for less than `grace` until `now`, from their beginning
+    /// or from their first byte. Their descriptors are free when it returns, except those of
+    /// connections that wait for a turn of the worker.
     void evict(std::size_t count, net::worker::clock::time_point now) noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }

@@ -22,7 +22,7 @@ struct client_limit_plan
 
     [[nodiscard]] bool is_on() const noexcept { return connections != 0 || handshake_rate != 0; }
 
-    /// is_counted_alike: what a worker has counted of its clients under one plan is right under the
+    /// is_counted_alike: a worker's counts of its clients under one plan are also right under the
     /// other.
     [[nodiscard]] bool is_counted_alike(client_limit_plan const& other) const noexcept
     {

@@ -1,4 +1,4 @@
-// limited_client: what a connection holds of the limits, from its beginning to its end.
+// limited_client: counts a connection for the limits of its client, from its beginning to its end.
 
 #pragma once
 
@@ -25,9 +25,10 @@ public:
     limited_client(limited_client&&) = delete;
     ~limited_client();
 
-    /// admit is the error of a client that is not let in, by the frontend's address lists or its
-    /// own limits. It gets a reset, and its socket is closed. A balancer's health check, and a
-    /// client without an IP address, have no limits. Call it once. The header may be null.
+    /// admit is the error for a client that may not connect, because of the frontend's address
+    /// lists or its own limits. The client gets a reset, and its socket is closed. A balancer's
+    /// health check, and a client without an IP address, have no limits. Call it once. The header
+    /// may be null.
     [[nodiscard]] error_code admit(
         net::socket& accepted, net::address const& peer, inbound_header const* header) noexcept;
 

@@ -19,8 +19,8 @@ public:
             --open_->open;
     }
 
-    /// admit is false where the route has as many connections as it may, whichever configuration
-    /// they began with. Call it once. Throws std::bad_alloc.
+    /// admit is false where the route has as many connections as it may have, whichever
+    /// configuration they began with. Call it once. Throws std::bad_alloc.
     [[nodiscard]] bool admit(worker_limits& limits, frontend_limit const& limit)
     {
         // By its name: two reloads may have dropped the route, and its count, by now.

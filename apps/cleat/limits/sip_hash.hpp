@@ -1,5 +1,5 @@
-// sip_hash: SipHash-2-4 (Aumasson and Bernstein, 2012) of 16 bytes: nobody without the key can find
-// values that fall together.
+// sip_hash: SipHash-2-4 (Aumasson and Bernstein, 2012) of 16 bytes: without the key nobody can find
+// values with the same hash.
 
 #pragma once
 

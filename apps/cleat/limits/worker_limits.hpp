@@ -1,5 +1,4 @@
-// worker_limits: a worker's part of the limits, and what it has counted for them. Nothing of it is
-// another worker's.
+// worker_limits: a worker's part of the limits, and its counts for them. Workers share none of it.
 
 #pragma once
 

@@ -12,8 +12,8 @@ struct live_page
     std::string policy; ///< Its Content-Security-Policy, to be sent with it.
 };
 
-/// make_live_page makes the page, with a new nonce. No other page may show it in a frame: a click
-/// on one of its buttons is meant. Throws std::system_error without getrandom(2).
+/// make_live_page makes the page, with a new nonce. No other page may show it in a frame, so no
+/// other site can lead a user to click its buttons. Throws std::system_error without getrandom(2).
 [[nodiscard]] live_page make_live_page();
 
 } // namespace cleat::app

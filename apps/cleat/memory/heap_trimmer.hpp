@@ -11,10 +11,10 @@
 
 namespace cleat::app {
 
-/// heap_trimmer does that on a thread of its own, which has the priority of the thread that made
-/// it. malloc_trim holds the lock of a worker's part of the heap while it looks through it: 10 ms
-/// for 60 MB that are free, 0.1 ms where nothing is. A thread of low priority that the scheduler
-/// stops meanwhile would stop the worker for longer.
+/// heap_trimmer calls malloc_trim on a thread of its own, which has the priority of the thread that
+/// made it. malloc_trim holds the lock of a worker's part of the heap while it looks through it: 10
+/// ms for 60 MB that are free, 0.1 ms where nothing is. If that thread had a low priority, and the
+/// scheduler stopped it while it holds the lock, the worker would wait for longer.
 class heap_trimmer
 {
 public:

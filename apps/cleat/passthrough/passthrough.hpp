@@ -1,5 +1,5 @@
-// passthrough: a connection whose TLS is the upstream's: the ClientHello was read, and is handed on
-// whole, unanswered.
+// passthrough: a connection whose TLS the upstream ends: the ClientHello was read, and is forwarded
+// unchanged.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // plain_client: the client's side of a connection whose bytes are relayed as they are: those of a
-// passthrough are TLS, and nobody here looks into them; those of a client in plaintext are not.
+// passthrough are TLS, which is not decrypted here; those of a client in plaintext are not TLS.
 
 #pragma once
 

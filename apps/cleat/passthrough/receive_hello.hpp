@@ -23,7 +23,7 @@ struct received_hello
 
 /// receive_hello reads until the ClientHello is complete, or cannot be one. Its deadline is the
 /// interrupt's. No error also where the client's FIN has come before: the status is incomplete
-/// then. Meanwhile the connection is in the list. Throws std::bad_alloc.
+/// then. During the wait the connection is in the half_open_list. Throws std::bad_alloc.
 net::task<error_code> receive_hello(
     net::interrupt& interrupt, half_open_list& list, net::socket& socket, received_hello& hello);
 

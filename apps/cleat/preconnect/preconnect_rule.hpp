@@ -12,7 +12,7 @@ struct preconnect_rule
 {
     std::size_t connections = 0;            ///< Of each worker. 0: none.
     std::chrono::milliseconds time{10'000}; ///< Then an idle one is replaced.
-    bool is_tcp_only = false; ///< TLS begins with bytes that only a client's connection knows.
+    bool is_tcp_only = false; ///< The bytes before or in the ClientHello depend on the client.
 };
 
 } // namespace cleat::app

@@ -32,7 +32,7 @@ struct taken_connection
     bool second_first = false;         ///< or in the other one: see server_addresses.
 };
 
-/// ready_connections keeps so many connections to each server of an upstream as the plan's
+/// ready_connections keeps as many connections to each server of an upstream as the plan's
 /// preconnect_rule says. With TLS their handshakes have ended, unless the bytes of a client come
 /// before TLS, or its protocol is offered by ALPN: then they are connections of TCP.
 ///
@@ -57,10 +57,10 @@ public:
     /// the worker.
     [[nodiscard]] std::optional<taken_connection> take(std::size_t server) noexcept;
 
-    /// drop ends those to a server, whose addresses are others now.
+    /// drop ends the ready connections to a server whose addresses have changed.
     void drop(std::size_t server) noexcept;
 
-    /// make_room ends those for which the server has no room any more.
+    /// make_room ends the ready connections for which the server has no room any more.
     void make_room(std::size_t server) noexcept;
 
     /// look: servers may have changed. Connections are made or ended in a later turn.

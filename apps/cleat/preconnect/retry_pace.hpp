@@ -9,8 +9,8 @@
 
 namespace cleat::app {
 
-/// retry_pace is of one server. After a failure it pauses for limits::preconnect_pause_min, and
-/// after each one that follows for twice the time, at most limits::preconnect_pause_max.
+/// retry_pace belongs to one server. After a failure it pauses for limits::preconnect_pause_min,
+/// and after each further failure for twice as long, at most limits::preconnect_pause_max.
 class retry_pace
 {
 public:

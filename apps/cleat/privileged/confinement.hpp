@@ -1,4 +1,4 @@
-// confinement: takes everything from a process that opening files and binding ports does not need.
+// confinement: takes from a process all rights but those to open files and bind ports.
 
 #pragma once
 

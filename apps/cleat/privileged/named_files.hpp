@@ -1,4 +1,4 @@
-// named_files: what root's configuration names, as the file is on disk now.
+// named_files: the files and ports that root's configuration names, as its file is on disk now.
 
 #pragma once
 

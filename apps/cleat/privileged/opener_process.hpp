@@ -12,8 +12,8 @@ namespace cleat::app {
 
 struct serve;
 
-/// opener_channels_max: so many threads can ask at once; another one waits until one of them has
-/// its answer. The opener serves one at a time.
+/// opener_channels_max: the number of threads that can ask at once; another one waits until one of
+/// them has its answer. The opener serves one at a time.
 inline constexpr std::size_t opener_channels_max = 4;
 
 /// opener_channels is one end of each connection between cleat and the opener.

@@ -16,7 +16,7 @@ namespace cleat::app {
 struct serve;
 
 /// opener_service decides what cleat gets. Its caller may be an attacker who has taken over cleat,
-/// so it trusts the message in nothing.
+/// so it trusts nothing in the message.
 class opener_service
 {
 public:

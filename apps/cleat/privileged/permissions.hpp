@@ -14,8 +14,7 @@
 namespace cleat::app {
 
 /// permissions is what one configuration lets cleat have. Paths are compared as texts: the one that
-/// the configuration has, and the one that cleat asks for. Where a path leads is trusted_path's
-/// question.
+/// the configuration has, and the one that cleat asks for. trusted_path checks where a path leads.
 class permissions
 {
 public:

@@ -134,7 +134,7 @@ enum class proxy_verdict
 enum class proxy_fault : std::uint8_t
 {
     none,
-    no_header,       ///< They begin otherwise than any header.
+    no_header,       ///< No header begins like this.
     line_too_long,   ///< Version 1: no end within 107 bytes.
     line,            ///< Version 1: its words are not those of section 2.1.
     unknown_version, ///< Of a binary header: another one than 2, or an unknown command.

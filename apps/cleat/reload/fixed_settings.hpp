@@ -9,7 +9,7 @@
 namespace cleat::app {
 
 /// refuse_fixed appends an error for each key whose value a reload would change, and which takes
-/// effect at a start only: the process's identity, and what it is made of.
+/// effect at a start only, such as the user or the number of workers.
 void refuse_fixed(config const& running, config const& wanted, std::vector<problem>& problems);
 
 } // namespace cleat::app

@@ -22,7 +22,7 @@ struct reload_outcome
     std::chrono::milliseconds took{};
 };
 
-/// to_text says it to the operator, in lines.
+/// to_text is the outcome for the operator, in lines.
 [[nodiscard]] std::string to_text(reload_outcome const& outcome);
 
 } // namespace cleat::app

@@ -45,7 +45,7 @@ struct dns_answer
     std::string failure{};     ///< Why something was not found. With targets: only a part was.
 };
 
-/// dns_settings says who is asked.
+/// dns_settings are the DNS servers that are asked.
 struct dns_settings
 {
     std::vector<std::string> servers{}; ///< "192.0.2.1:53"; empty: those of /etc/resolv.conf.

@@ -29,8 +29,8 @@ struct dns_news
     dns_news* next = nullptr;
 };
 
-/// resolver looks names up when their TTL is over. It tells only what is new: other targets, and
-/// the begin and the end of failures. A failed lookup leaves what is known as it is.
+/// resolver looks names up when their TTL is over. It reports only changes: other targets, and the
+/// beginning and the end of failures. A failed lookup leaves what is known as it is.
 class resolver
 {
 public:

@@ -18,7 +18,7 @@
 
 namespace cleat::app {
 
-/// server_name_pattern is what a route asks of a client's SNI.
+/// server_name_pattern is a route's condition on a client's SNI.
 struct server_name_pattern
 {
     enum class kind : std::uint8_t
@@ -39,8 +39,8 @@ struct server_name_pattern
 [[nodiscard]] bool share_a_name(
     server_name_pattern const& one, server_name_pattern const& other) noexcept;
 
-/// route_rule is the conditions of a route, all of which must hold. A list that is empty asks for
-/// nothing; of another one a single entry must hold.
+/// route_rule is the conditions of a route, all of which must hold. An empty list is no condition;
+/// of any other list one entry must hold.
 struct route_rule
 {
     std::vector<server_name_pattern> names{};
@@ -60,8 +60,8 @@ struct route_question
     /// 3.1).
     std::span<unsigned char const> offered{};
     std::optional<ip_address> client{}; ///< Unset: unknown. No route with addresses takes it.
-    /// The client's; null: it has shown none, or is not established yet. Then every condition on
-    /// it may hold, and is taken to.
+    /// The client's; null: it has shown none, or is not established yet. Then every condition on it
+    /// counts as met.
     tls::client_certificate const* certificate = nullptr;
     bool is_established = false; ///< TLS ends here: no passthrough takes the client any more.
 };

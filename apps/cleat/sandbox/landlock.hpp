@@ -40,7 +40,7 @@ private:
     std::vector<place> places_;
 };
 
-/// landlocked is what came of it.
+/// landlocked is the result of enter_landlock.
 struct landlocked
 {
     int abi = 0;        ///< 0: nothing is in force.

@@ -1,5 +1,5 @@
-// memory: keeps what is in this process's memory, private keys among it, from disks and from other
-// processes.
+// memory: keeps the content of this process's memory, such as private keys, off disks and away from
+// other processes.
 
 #pragma once
 

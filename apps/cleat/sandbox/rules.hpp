@@ -39,8 +39,8 @@ struct sandbox_rules
     std::vector<std::uint16_t> connected_ports; ///< Where TCP may connect to.
 };
 
-/// is_shared_folder: many programs keep their files below this folder, so that cleat does not get
-/// it for being above one that a setting names.
+/// is_shared_folder: many programs keep their files below this folder, so cleat gets no right to it
+/// where a setting only names a folder in it.
 [[nodiscard]] bool is_shared_folder(std::string_view path);
 
 /// rules_for makes the rules. `named` has the folders of the files to read, and of the links on

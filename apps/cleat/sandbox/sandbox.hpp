@@ -1,4 +1,4 @@
-// sandbox: what cleat takes from itself once it serves, so that an attacker in it has less
+// sandbox: the rights that cleat gives up once it serves, so that an attacker in it has fewer
 // (docs/decisions/sandbox.md).
 
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace cleat::app {
 
-/// sandbox is what is in force. A default-made one: nothing.
+/// sandbox is the restrictions that are in force. A default-made one has none.
 class sandbox
 {
 public:
@@ -28,7 +28,7 @@ public:
 
     [[nodiscard]] sandbox_facts const& facts() const noexcept { return facts_; }
 
-    /// denies: the sandbox keeps a path from this process, which its user may reach.
+    /// denies: the sandbox denies this process a path that its user may reach.
     [[nodiscard]] bool denies_reading(std::string const& path) const;
     [[nodiscard]] bool denies_logging(std::string const& path) const;
 
@@ -48,8 +48,9 @@ private:
     sandbox_rules rules_;
 };
 
-/// start_memory_protection does what is to be done before a key is read, and finish the rest, once
-/// the process has its user. The problem: memory cannot be locked.
+/// start_memory_protection does the part that comes before a key is read, and
+/// finish_memory_protection the rest, once the process has its user. The problem: memory cannot be
+/// locked.
 void start_memory_protection(config const& settings) noexcept;
 void finish_memory_protection(config const& settings, std::vector<problem>& problems);
 

@@ -1,4 +1,4 @@
-// sandbox_facts: which limits of its own this process has taken.
+// sandbox_facts: the restrictions that this process has put on itself.
 
 #pragma once
 

@@ -160,7 +160,7 @@ public:
         return load(server).state;
     }
 
-    /// of_server is whether connections may go to it.
+    /// of_server is the ejection of a server: whether connections may go to it.
     [[nodiscard]] ejection& of_server(std::size_t server) noexcept
     {
         return servers_[server].health;

@@ -40,10 +40,10 @@ public:
     [[nodiscard]] net::address const* rival() const noexcept;
     void take_rival() noexcept { ++address_; }
 
-    /// lacks_port: next has returned null, but to some servers no local port was free; or it has
-    /// not tried any, because other connections wait for a port already. The connection waits in
-    /// `ports`, and asks start_again when it is the first there, which tries these servers once
-    /// more, as next and start do.
+    /// lacks_port: next has returned null, because no local port was free for some servers, or
+    /// because other connections wait for a port already and none was tried. The connection then
+    /// waits in `ports`. When it is the first there, it calls start_again, which tries these
+    /// servers once more, as next and start do.
     [[nodiscard]] bool lacks_port() const noexcept { return !again_.empty() || is_behind(); }
     [[nodiscard]] connect_queue& ports() noexcept { return upstream_.ports(); }
     void awaits_port() noexcept { upstream_.awaits_port(); }
@@ -53,9 +53,9 @@ public:
     [[nodiscard]] bool has_server() const noexcept { return addresses_ != nullptr; }
 
     /// waits: the server of the address has as many connections as it may have. The connection
-    /// waits in its line, and asks admit when it is the first there: true is the end of the wait.
-    /// leaves_line: the server gets no new connection any more, or another one is the better
-    /// choice now; pass_over makes next go on with another server.
+    /// waits in the server's line. When it is the first there, it calls admit: true ends the wait.
+    /// leaves_line: the server gets no new connections any more, or another server is the better
+    /// choice now; pass_over then makes next go on with another server.
     [[nodiscard]] bool waits() const noexcept { return waits_; }
     [[nodiscard]] bool admit() noexcept;
     [[nodiscard]] bool leaves_line() const noexcept;

@@ -48,8 +48,8 @@ struct placed_header
 };
 
 /// connect_with_tls tries the addresses of the choice, as connect does, in the same time: a server
-/// whose handshake fails has failed like one that does not accept. The log has each handshake, also
-/// one that failed where another server took its place. No byte of the client's is sent. The last
+/// whose handshake fails counts as one that does not accept. The log has each handshake, also one
+/// that failed where another server took its place. No byte of the client's is sent. The last
 /// flight of the handshake is held back until the first send. The greeting outlives the task.
 net::task<result<tls_upstream>> connect_with_tls(
     net::interrupt& interrupt, upstream_choice& choice, tls_greeting greeting,
