@@ -15,10 +15,10 @@ namespace cleat::app {
 
 /// end_without_upstream logs the failed connect, and refuses the client: see refuse_client.
 [[nodiscard]] inline net::task<> end_without_upstream(
-    net::interrupt& interrupt, client_side& client, error_code why, destination const& to,
+    net::interrupt& interrupt, client_side& client, error_code why, destination const& chosen,
     connection_log& log)
 {
-    log.connect_failed(why, to.choice.name(), &client.channel.engine());
+    log.connect_failed(why, chosen.choice.name(), &client.channel.engine());
     return refuse_client(interrupt, client);
 }
 

@@ -29,8 +29,8 @@ struct held
 /// slope is bytes per connection: the least squares line through the points (at least two).
 [[nodiscard]] double slope(std::vector<held> const& points) noexcept;
 
-/// grew: from one level to the next the memory grew by at least what a TLS connection needs at
-/// least. If it did not, the server reused memory of connections that it had served before.
+/// grew: from one level to the next the memory grew by no less than TLS connections need. If it did
+/// not, the server reused memory of connections that it had served before.
 [[nodiscard]] bool grew(held const& before, held const& after) noexcept;
 
 /// growing_points are the points that show the cost of a connection: those that grew, and the one

@@ -16,7 +16,7 @@
 
 namespace cleat::bench {
 
-/// load_gate is what decides whether a run passes, and the files for other tools.
+/// load_gate is the conditions that decide whether a run passes, and the files for other tools.
 struct load_gate
 {
     std::vector<condition> conditions;

@@ -9,11 +9,12 @@
 
 namespace cleat::bench {
 
-/// check_path refuses a path that would end the request line before its end. `option` has it.
+/// check_path refuses a path that would end the request line too early. `option` is the option that
+/// has the path.
 void check_path(std::string const& option, std::string const& path);
 
-/// read_paths gives the paths of "PATH" or "PATH WEIGHT" each, without their requests; of none the
-/// target's path alone. Throws usage_error with what to write.
+/// read_paths gives the paths of texts of the form "PATH" or "PATH WEIGHT", without their requests;
+/// without any text the target's path alone. Throws usage_error with what to write.
 [[nodiscard]] std::vector<weighted_request> read_paths(
     std::vector<std::string> const& words, std::string const& path_of_target);
 

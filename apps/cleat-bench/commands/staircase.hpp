@@ -62,9 +62,9 @@ struct summit
 /// enough for the fastest answer to end in the step.
 [[nodiscard]] bool broken(stair const& step) noexcept;
 
-/// kept_up: no queue grew in the step. What is under way grows with the rate, by as much as takes
-/// the fastest response; a step that does not keep up leaves more than that, though it may be too
-/// short to break the server.
+/// kept_up: no queue grew in the step. With the rate the number of transactions under way grows,
+/// too, by the increase of the rate times the fastest response time. A step that does not keep up
+/// leaves more than that under way, though it may be too short to break the server.
 [[nodiscard]] bool kept_up(stair const& step) noexcept;
 
 /// fault_of says why a step broke the server, or that it did not keep up; empty where it is good or

@@ -47,7 +47,7 @@ public:
     /// ended is how it ended by itself: "ended with code 1"; unset while it runs.
     [[nodiscard]] std::optional<std::string> ended();
 
-    /// wait for its end, at most so long; true if it has ended.
+    /// wait waits for its end, for at most this time; true if it has ended.
     [[nodiscard]] bool wait(std::chrono::milliseconds patience);
 
     /// stop sends SIGTERM, waits, and kills what is left of its process group.
@@ -64,7 +64,7 @@ private:
     std::filesystem::path log_;
 };
 
-/// system_program is the path of a program of the system, which `purpose` says what it does. Throws
+/// system_program is the path of a program of the system; `purpose` says what it is for. Throws
 /// std::runtime_error that names the package, which has the program's name.
 [[nodiscard]] std::string system_program(std::string_view name, std::string_view purpose);
 

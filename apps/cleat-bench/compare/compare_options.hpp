@@ -17,14 +17,14 @@ namespace cleat::bench {
 struct placement_options
 {
     unsigned workers = 1;
-    unsigned cores = 0; ///< So many workers on so many cores; 0: not given.
+    unsigned cores = 0; ///< The number of workers, and of their cores; 0: not given.
     std::string server_cores;
     std::string client_cores;
     std::string server_cpu;
 
     void add_to(CLI::App& app);
 
-    /// placement is what they mean here.
+    /// placement is their meaning on this machine.
     struct placement
     {
         unsigned workers = 1;

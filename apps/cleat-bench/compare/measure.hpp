@@ -9,7 +9,7 @@
 
 namespace cleat::bench {
 
-/// load_for a scenario on a server, of so many transactions or messages.
+/// load_for is the load of a scenario on a server, with this number of transactions or messages.
 [[nodiscard]] load_spec load_for(
     scenario_spec const& scenario, server const& running, std::uint64_t operations,
     std::size_t workers);

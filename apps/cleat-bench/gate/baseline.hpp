@@ -21,8 +21,9 @@ namespace cleat::bench {
     std::string const& path, std::vector<fact> const& asked, std::optional<double> rate);
 
 /// judge_against compares rate, response percentiles, failures and the server's CPU with those of
-/// the baseline. What is worse by more than the tolerance fails, unless chance alone makes as much:
-/// the spread of the rate over the intervals of both runs, and that of a percentile over its rank.
+/// the baseline. A figure that is worse by more than the tolerance fails, unless chance alone
+/// explains the difference: the spread of the rate over the intervals of both runs, or that of a
+/// percentile over its rank.
 [[nodiscard]] std::vector<judgement> judge_against(
     result const& baseline, result const& found, double tolerance);
 

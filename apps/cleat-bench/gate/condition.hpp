@@ -1,4 +1,5 @@
-// condition: what fails a run, on the command line: "p99 > 50ms, failed > 0.1%, resumed < 99%".
+// condition: the conditions that fail a run, on the command line: "p99 > 50ms, failed > 0.1%,
+// resumed < 99%".
 
 #pragma once
 

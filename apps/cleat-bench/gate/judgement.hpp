@@ -15,7 +15,7 @@ struct judgement
     bool failed = false;
 };
 
-/// to_text has a line for each: what failed, and with which value.
+/// to_text has a line for each failed condition, with the value.
 [[nodiscard]] std::string to_text(std::vector<judgement> const& judgements);
 
 /// to_junit is the same as a test suite in the XML that CI systems read. `name` is the suite's.

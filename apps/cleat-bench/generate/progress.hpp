@@ -1,4 +1,4 @@
-// progress: what is known of a load while it runs.
+// progress: the figures of a load while it runs.
 
 #pragma once
 

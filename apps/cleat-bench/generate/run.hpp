@@ -15,7 +15,7 @@
 
 namespace cleat::bench {
 
-/// proceed is what the watch function of a run decides.
+/// proceed is the decision of a run's watch function.
 enum class proceed : std::uint8_t
 {
     go_on,
@@ -63,9 +63,8 @@ struct ended_runs
 };
 
 /// run_together runs two loads, each on threads of its own. The background begins in the middle of
-/// the foreground's warm-up, and what both count begins and ends at the same time: warm_up and
-/// duration of the background are not used. The control is the foreground's. Signals and exceptions
-/// as run_load.
+/// the foreground's warm-up, and both count over the same time: warm_up and duration of the
+/// background are not used. The control is the foreground's. Signals and exceptions as run_load.
 [[nodiscard]] ended_runs run_together(
     load_spec const& foreground, load_spec background, run_control const& control = {});
 

@@ -82,7 +82,7 @@ struct interval
 
 /// add adds one to another.
 void add(interval& sum, interval const& more) noexcept;
-/// The timeline `more` begins so many intervals later than `sum`.
+/// The timeline `more` begins this many intervals later than `sum`.
 void add(std::vector<interval>& sum, std::vector<interval> const& more, std::size_t later = 0);
 
 /// tally has values only: a copy is a picture of its moment.
@@ -139,7 +139,7 @@ struct tally
     [[nodiscard]] interval& by_start_at(std::chrono::nanoseconds since_begin);
 
     /// merge adds what another worker or machine has counted. Both must have the same
-    /// interval_length; the other's timeline begins so many intervals after this one's.
+    /// interval_length; the other's timeline begins this many intervals after this one's.
     void merge(tally const& other, std::size_t begins_later = 0);
 };
 

@@ -14,7 +14,7 @@
 
 namespace cleat::bench {
 
-/// A server has so long to answer the last question of a connection: no answer is an answer, too.
+/// The time that a server has to answer the last message of a connection: silence is a result, too.
 inline constexpr std::chrono::milliseconds last_answer_time{2000};
 
 /// raw_ending is why no more was read.
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] bool connected() const noexcept { return connected_; }
     /// send is false once the connection is closed.
     bool send(std::string_view bytes) noexcept;
-    /// pause waits for bytes of the server, so long at most; true if there are any.
+    /// pause waits for bytes of the server, for at most this time; true if there are any.
     [[nodiscard]] bool pause(std::chrono::milliseconds time) const noexcept;
     /// read adds to an answer.
     void read(raw_answer& answer, awaited end);

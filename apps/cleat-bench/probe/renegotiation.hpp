@@ -11,10 +11,10 @@
 
 namespace cleat::bench {
 
-/// set_renegotiating makes a client one of TLS 1.2 with the suites that the question needs.
+/// set_renegotiating restricts a client to TLS 1.2, with the suites that this test needs.
 void set_renegotiating(tls::context_spec& spec);
 
-/// find_client_renegotiation asks for one, on a connection of such a client.
+/// find_client_renegotiation asks for another handshake, on a connection of such a client.
 [[nodiscard]] probed_answer find_client_renegotiation(
     raw_client const& client, tls::context const& context);
 

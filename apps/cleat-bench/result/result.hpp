@@ -88,8 +88,8 @@ void take_workers(result& result, std::vector<thread_times> const& workers);
 /// kept up.
 [[nodiscard]] std::string overload_of(result const& result);
 
-/// remarks_on has a line for each thing that the server did not do as asked, with the cure. That it
-/// did not keep up is the first.
+/// remarks_on has a line for each thing that the server did not do as asked, with the cure. The
+/// first is that it did not keep up.
 [[nodiscard]] std::vector<std::string> remarks_on(result const& result);
 
 /// merge adds up the results of several generators that ran at the same time: counts, histograms

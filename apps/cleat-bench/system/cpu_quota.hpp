@@ -16,7 +16,7 @@ namespace cleat::bench {
 class cpu_quota
 {
 public:
-    static constexpr double cores_min = 0.1; ///< Of 10 ms: the kernel's least is 1.
+    static constexpr double cores_min = 0.1; ///< 1 ms of 10 ms, which is the kernel's least.
 
     /// Throws std::runtime_error, with the cure, if control groups of CPU are not mounted, or we
     /// may not make one.

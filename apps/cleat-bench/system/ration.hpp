@@ -7,7 +7,7 @@
 
 namespace cleat::bench {
 
-/// parse_ration reads --server-cpu: cores, like 0.3, or percent of one, like 30%. At most so many
+/// parse_ration reads --server-cpu: cores, like 0.3, or percent of one, like 30%. At most as many
 /// as the server has. Throws usage_error with the cure.
 [[nodiscard]] double parse_ration(std::string const& text, std::size_t cores);
 

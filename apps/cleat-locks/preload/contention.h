@@ -1,13 +1,13 @@
-/* contention: a lock that a thread has waited for: how many wait now, who has it, and how long each
- * place had it while others waited.
+/* contention: a lock that a thread has waited for: how many wait now, which place has it, and how
+ * long each place had it while others waited.
  *
  * A lock gets a record with its first wait. From then on each of its holds is timed as it begins,
- * and at the release the record says whether to read the clock again: a hold that nobody waited for
- * and that is not part of the sample needs no second reading.
+ * and at the release the record says whether to read the clock again: a hold without a waiter that
+ * is not part of the sample needs no second reading.
  *
- * A hold that somebody waited for is added to the account of its place as it ends. A waiter
- * compares the accounts as its wait ends with those as it began, less the part of a hold that was
- * before.
+ * A hold that a thread waited for is added to the account of its place as it ends. As a wait
+ * ends, its thread subtracts the accounts as the wait began, and the part of a hold that was before
+ * the wait.
  */
 #ifndef CLEAT_LOCKS_CONTENTION_H
 #define CLEAT_LOCKS_CONTENTION_H
@@ -89,7 +89,7 @@ static inline void note_release(struct contention* contention)
     atomic_store_explicit(&contention->now.place, 0, memory_order_relaxed);
 }
 
-/* note_waited_hold adds a hold that somebody waited for to its place's account, as it ends. */
+/* note_waited_hold adds a hold that a thread waited for to its place's account, as it ends. */
 void note_waited_hold(struct contention* contention, uint64_t place, uint64_t held_ns);
 
 /* start_wait notes the accounts as the calling thread begins to wait. */

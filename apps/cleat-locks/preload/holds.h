@@ -7,7 +7,7 @@
 #include "thread_state.h"
 #include "trace_format.h"
 
-extern unsigned hold_interval;  /* One of so many acquisitions is timed, at random. */
+extern unsigned hold_interval;  /* One in this many acquisitions is timed, at random. */
 int random_hold_interval(void); /* Acquisitions until the next one that is timed. */
 
 /* A timed hold begins with the acquisition; end_hold is called before the release. `contention` is

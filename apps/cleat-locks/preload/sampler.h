@@ -7,7 +7,7 @@ extern int sampler_signal; /* 0: CPU time is not sampled */
 /* sampler_prepare is called once, as the library is loaded. */
 void sampler_prepare(void);
 
-/* sampler_begin and sampler_end are of the calling thread. */
+/* sampler_begin and sampler_end are for the calling thread. */
 void sampler_begin(void);
 void sampler_end(void);
 

@@ -30,7 +30,7 @@ struct hold
     uint64_t began_ns;
     uint64_t interruptions; /* of its thread as it began */
     struct trace_site* site;
-    struct contention* contention; /* of its lock; NULL: nobody has waited for it */
+    struct contention* contention; /* of its lock; NULL: no thread has waited for it */
     uint32_t asked;                /* how often that lock had been waited for as the hold began */
     unsigned inner_open;           /* inner holds by its thread that have not ended */
     bool sampled;                  /* it is part of the sample */

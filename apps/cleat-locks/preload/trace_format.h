@@ -143,14 +143,14 @@ struct trace_site
     uint64_t attributed_acquisitions; /* of these: part of a stack's weight */
     uint64_t wait_ns;
     uint64_t wait_max_ns;
-    uint64_t holds; /* of the sample, which nobody waited for */
+    uint64_t holds; /* of the sample, for which no thread waited */
     uint64_t hold_ns;
     uint64_t hold_max_ns;    /* of all holds that were timed */
     uint64_t interrupted_ns; /* of hold_ns: the holds in which the thread lost its core */
     uint32_t interrupted;    /* the number of these holds */
     uint32_t unattributed_contended;
     uint64_t unattributed_wait_ns;
-    /* Each hold that somebody waited for is timed, from the lock's first wait on. */
+    /* Each hold that a thread waited for is timed, from the lock's first wait on. */
     uint64_t waited_holds;
     uint64_t waited_hold_ns;
     uint64_t waited_interrupted_ns;

@@ -19,7 +19,7 @@ bool tries_succeed(void const* lock, uint64_t now, struct wait_start* start);
  * which it has given up. */
 void tries_end(void const* lock, struct trace_site* site);
 
-/* tries_given_up ends the tries, if there are any: the time until the last one was waited. */
+/* tries_given_up ends the tries, if there are any: the wait lasted until the last one. */
 void tries_given_up(void);
 
 #endif

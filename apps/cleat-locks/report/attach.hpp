@@ -15,9 +15,9 @@ struct attach_request
     std::size_t most = 30; ///< Rows of the table.
 };
 
-/// attach_text samples what the process's threads wait in, and says why its locks cannot be
-/// recorded, or where they are recorded already. Throws std::runtime_error where there is no such
-/// process, or the kernel does not show its threads.
+/// attach_text samples in which system calls the process's threads wait, and says why its locks
+/// cannot be recorded, or where they are recorded already. Throws std::runtime_error where there is
+/// no such process, or the kernel does not show its threads.
 [[nodiscard]] std::string attach_text(attach_request const& request);
 
 } // namespace cleat::locks

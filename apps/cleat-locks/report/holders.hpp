@@ -11,8 +11,8 @@
 
 namespace cleat::locks {
 
-/// add_holders adds what one process's threads waited for to a profile. `locks` are the process's,
-/// and `counted_in` says for each of its entries in which lock it is counted.
+/// add_holders adds to a profile which locks the threads of one process waited for. `locks` are the
+/// process's, and `counted_in` is the lock in which each of its entries is counted.
 void add_holders(
     profile& made, traced_process const& process, std::vector<lock> const& locks,
     std::vector<std::uint32_t> const& counted_in, naming& names);

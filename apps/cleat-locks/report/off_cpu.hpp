@@ -1,4 +1,4 @@
-// off_cpu: what threads waited in that the recorder cannot see: samples of /proc, taken by `run`.
+// off_cpu: waits of threads that the recorder cannot see: samples of /proc, taken by `run`.
 //
 // The recorder times waits that go through functions that it wraps. Others happen inside libc, in
 // programs that call the kernel themselves, or for files and sockets. For each thread the kernel

@@ -12,7 +12,7 @@
 
 namespace cleat::locks {
 
-/// first_rows gives the first rows of a table, at most so many.
+/// first_rows gives the first rows of a table, at most this many.
 template <class Row>
 [[nodiscard]] std::span<Row const> first_rows(std::vector<Row> const& rows, std::size_t most)
 {

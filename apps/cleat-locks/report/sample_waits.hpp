@@ -14,7 +14,7 @@ namespace cleat::locks {
 /// one part in 50 of a core's time for each.
 void sample_waits(std::filesystem::path const& folder, std::stop_token const& stop);
 
-/// sample_process samples a process without a trace for so long, or until it ends.
+/// sample_process samples a process without a trace for this time, or until it ends.
 [[nodiscard]] off_cpu_record sample_process(int pid, double seconds);
 
 } // namespace cleat::locks

@@ -110,7 +110,7 @@ struct traced_process
 /// Throws std::runtime_error that names the file and says what is wrong with it.
 [[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& path);
 
-/// process_end is what only the parent knows, which waits for the process.
+/// process_end is what only the parent of a process can know, because it waits for the process.
 struct process_end
 {
     std::string name;          ///< The kernel's name of the process at its end.

@@ -1,4 +1,4 @@
-// unrecorded: the processes of a recording in which the recorder is not, and why.
+// unrecorded: the processes of a recording without the recorder in them, and why.
 
 #pragma once
 

@@ -36,21 +36,21 @@ public:
 
     /// insert adds a number, unless the group has it.
     template <class IsAfter>
-    void insert(id to, number added, IsAfter is_after)
+    void insert(id changed, number added, IsAfter is_after)
     {
-        if (contains(to, added, is_after))
+        if (contains(changed, added, is_after))
             return;
-        group& all = edit(to);
+        group& all = edit(changed);
         all.insert(place_of(all, added, is_after), added);
     }
 
     /// erase is true if the group had the number.
     template <class IsAfter>
-    bool erase(id from, number removed, IsAfter is_after)
+    bool erase(id changed, number removed, IsAfter is_after)
     {
-        if (!contains(from, removed, is_after))
+        if (!contains(changed, removed, is_after))
             return false;
-        group& all = edit(from);
+        group& all = edit(changed);
         all.erase(place_of(all, removed, is_after));
         return true;
     }
