@@ -218,8 +218,8 @@ void admin_control::log_failure(std::exception const& why) const noexcept
         .add("cure", "raise the limits of descriptors and threads, and reload");
 }
 
-// The line is a warning, and written at the higher of both levels: whoever reads the log should
-// know why there are more lines, or fewer.
+// The line is a warning, and written at the higher of both levels: it tells a reader of the log why
+// there are more lines, or fewer.
 admin_answer admin_control::change_log_level(std::optional<log_level> wanted)
 {
     generation const& present = workers_.present();
@@ -240,7 +240,7 @@ admin_answer admin_control::change_log_level(std::optional<log_level> wanted)
         fmt::format("{{\"log_level\": {}, \"configured\": {}}}\n", setting_of(after), configured)};
 }
 
-// The log has a line, since a server without connections would be a riddle.
+// The log has a line, so that an operator can see why a server has no connections.
 admin_answer admin_control::change_server(server_order const& order)
 {
     known_server after;

@@ -83,7 +83,7 @@ void certificate_loading::run()
     read_all();
 }
 
-// Without a look at the files that have not changed. False: that is not enough.
+// Reads only the files that have changed. False: that is not enough, and all must be read.
 bool certificate_loading::read_changes()
 {
     file_changes const& changes = before_.changed;
@@ -109,8 +109,8 @@ bool certificate_loading::read_changes()
     return true;
 }
 
-// Some files that had changed lately at the reload before. A file may be among the changed ones,
-// too.
+// Adds files that had changed too lately for a stamp at the last reload. A file may be among the
+// changed ones already.
 void certificate_loading::add_without_stamps(certificate_files::names& names) const
 {
     tls::certificate_store const& store = *before_.catalog->store;

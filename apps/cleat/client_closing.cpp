@@ -21,7 +21,7 @@ net::task<bool> send_alert(net::interrupt& interrupt, client_side& client, net::
     co_return !sent.error;
 }
 
-// From the alert, as far as the socket has taken it, to the client's end.
+// Sends the rest of the alert, and reads until the client ends.
 net::task<> end_client(net::interrupt& interrupt, client_side& client, net::progress alert)
 {
     bool const sent = co_await send_alert(interrupt, client, alert);

@@ -101,7 +101,8 @@ error_code no_memory() noexcept
     return make_error_code(boost::system::errc::not_enough_memory);
 }
 
-// The upstream is connected, and has got so many of the first bytes; or none, if that would block.
+// The upstream is connected. The result keeps the first bytes that its socket has not taken; all of
+// them, if the send would block.
 result<upstream_side> greeted(upstream_side upstream, greeting hello, net::io_result const& sent)
 {
     if (sent.would_block) {
@@ -195,7 +196,7 @@ net::task<result<upstream_side>> connect(
             continue;
         }
         upstream_side upstream{std::move(*started), {}};
-        // To send nothing to a UNIX socket fails where the server has spoken and closed.
+        // An empty send to a UNIX socket fails where the server has sent bytes and closed.
         bool const asks = !is_unix(choice.address()) || !hello.bytes().empty();
         net::io_result const sent = asks ? upstream.socket.send(hello.bytes()) : net::io_result{};
         why = sent.error;

@@ -428,7 +428,7 @@ void connection_log::add_facts(access_entry& entry, tls::engine const& engine) c
     tls::failure_info const& failure = engine.failure();
     entry.agreed = engine.info();
     entry.is_established = engine.established();
-    // A client that has sent an alert has mostly seen the certificate, and may not like it.
+    // A client that has sent an alert has mostly seen the certificate, and may have refused it.
     if (entry.is_established || failure.peer_alert >= 0)
         entry.certificate = engine.own_certificate_origin();
     if (entry.agreed.peer_certificate)

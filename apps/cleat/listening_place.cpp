@@ -31,7 +31,7 @@ std::string cure_for(error_code ec)
     return {};
 }
 
-// An opener that refuses a port has told why.
+// An opener that refuses a port has given the reason.
 problem cannot_listen(
     frontend_plan const& plan, net::refused_address const& refused, std::string const& refusal = {})
 {

@@ -269,7 +269,7 @@ private:
         char const* cure;
     };
 
-    // False: that it was not found is an error.
+    // False: the name was not found, and that is an error.
     bool report(lookup_report const& said, dns_answer const& answer, bool is_kept, bool is_optional)
     {
         bool const is_missing = answer.targets.empty();

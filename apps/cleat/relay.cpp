@@ -19,8 +19,9 @@
 namespace cleat::app {
 namespace {
 
-// Closes behind the bytes that this machine's kernel has for the receiver, which has `patience` for
-// each part of them. Without any it gets an RST, as the broken side sent one.
+// Closes the connection after the bytes that this machine's kernel holds for the receiver, which
+// has `patience` for each part of them. Where there are none, it gets an RST, as the broken side
+// sent one.
 net::task<> close_after_last_bytes(
     net::interrupt& interrupt, net::socket& receiver, std::chrono::milliseconds patience)
 {
@@ -32,8 +33,7 @@ net::task<> close_after_last_bytes(
     receiver.shutdown_send();
     interrupt.expires_in(patience, error::idle_timeout);
     for (;;) {
-        // The receiver's bytes have no reader any more. Unread, they would make an RST of our
-        // closing.
+        // The receiver's bytes are read and dropped: unread, they would turn our close into an RST.
         std::span<std::byte> const room = net::scratch::of_this_thread().plaintext();
         net::io_result const received = receiver.receive(room);
         if (received.error)
@@ -53,8 +53,8 @@ net::task<> close_after_last_bytes(
     }
 }
 
-// The answer of a TLS upstream was cut: the RST, by which a client in plaintext learns it, comes
-// behind the bytes that this machine's kernel has for the client.
+// The answer of a TLS upstream was cut: the RST, by which a client in plaintext learns it, is sent
+// after the bytes that this machine's kernel holds for the client.
 net::task<> reset_after_last_bytes(
     net::interrupt& interrupt, net::socket& receiver, std::chrono::milliseconds patience)
 {

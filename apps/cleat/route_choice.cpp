@@ -14,8 +14,8 @@
 namespace cleat::app {
 namespace {
 
-// With a PROXY header the peer is a load balancer. A header without an address is its own check of
-// our health, which the peer sends.
+// With a PROXY header the peer is a load balancer. A header without an address is of the balancer's
+// own health check, which comes from the peer.
 std::optional<ip_address> address_of(net::address const& peer, inbound_header const* proxy_header)
 {
     bool const is_named = proxy_header != nullptr && proxy_header->has_addresses();

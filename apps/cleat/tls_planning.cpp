@@ -243,7 +243,7 @@ void tls_planning::use_client_rules(tls_scope const& l, tls_plan& p)
     for (tls::certificate_source& each : p.spec.certificates)
         if (auto const found = p.client_rules.find(each.origin); found != p.client_rules.end())
             each.clients = found->second;
-    // 0: the catalog is there to be explained.
+    // 0: `cleat explain` has asked for a catalog.
     if (p.client_rules.empty() || !certificates_.has_catalog() || *settings_.certificate_cache == 0)
         return;
     std::string const& origin = p.client_rules.begin()->first;

@@ -20,7 +20,7 @@ handshake_kind kind_of(tls::handshake_info const& agreed) noexcept
 
 } // namespace
 
-// Of the connect are the errors of the system before the server's first byte.
+// System errors before the server's first byte belong to the connect, not to the handshake.
 bool worker_counts::upstream_handshake(error_code why, tls::engine const& engine) noexcept
 {
     bool const has_begun = !why || why.category() == error_category() || engine.has_received();

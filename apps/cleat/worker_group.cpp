@@ -72,7 +72,7 @@ struct worker_group::replacement : net::task_node
     worker_part part;
 };
 
-// A worker's copy of a table, on the same way.
+// A worker's copy of a table, on the same way to the worker.
 struct worker_group::table_change : net::task_node
 {
     table_change(worker_group& g, std::size_t n, std::size_t u, worker_table t) noexcept

@@ -100,7 +100,7 @@ void access_log::sleep() noexcept
     wakeup_.clear();
 }
 
-// The end shortens it, and a wake-up that came late.
+// The program's end shortens it, and so does a wake-up that came late.
 void access_log::pause(std::chrono::milliseconds time) noexcept
 {
     pollfd wakeup = wakeup_.readable();

@@ -142,7 +142,7 @@ std::unique_ptr<admin_command> command_for(admin_page page, std::string_view tar
     return made;
 }
 
-// Without a wait, and without memory.
+// Answers 503. It does not wait, and allocates nothing.
 void refuse_session(int fd) noexcept
 {
     constexpr std::string_view text = "HTTP/1.1 503 Service Unavailable\r\n"
@@ -201,7 +201,7 @@ struct admin_server::state
         if (listening)
             listening->close();
         listening.reset();
-        // After their answers: another address may be for others.
+        // They end after their answers: the new address may be for other clients.
         for (std::shared_ptr<http_session> const& each : sessions)
             each->finish();
     }

@@ -69,7 +69,7 @@ prefix_tree<N>::prefix_tree(std::vector<prefix<N>> prefixes)
     alone_.shrink_to_fit();
 }
 
-// Of the prefixes, which all have the bits before the position in common, none contains another.
+// The prefixes have all bits before the position in common, and none of them contains another.
 template <std::size_t N>
 void prefix_tree<N>::fill(std::size_t number, std::span<prefix<N> const> sorted, unsigned position)
 {

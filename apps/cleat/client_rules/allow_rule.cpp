@@ -108,7 +108,7 @@ bool fits_uri(allow_condition const& c, tls::client_certificate const& shown) no
         return c.is_pattern ? uri.starts_with(c.value) && uri.size() > c.value.size()
                             : uri == c.value;
     });
-    // Asked last: most rules are for others.
+    // The form is checked last, because most rules are for other certificates.
     return is_named && (!c.value.starts_with(spiffe) || is_svid(shown));
 }
 

@@ -140,7 +140,7 @@ void check_address_lists(config const& c, std::vector<problem>& problems)
     }
 }
 
-// Where a header of anybody names the client, a list of clients keeps nobody out.
+// Where every peer's header may name the client, a list of clients keeps no client out.
 void check_lists_behind_proxy(config const& c, std::vector<problem>& problems)
 {
     if (*c.announce != announcement::proxy_proxy)

@@ -36,7 +36,7 @@ private:
              true});
     }
 
-    // Limits that another one always comes before.
+    // Limits without effect, because another one is always reached first.
     void check_widths() const
     {
         check_route_widths();
@@ -101,8 +101,8 @@ private:
         }
     }
 
-    // Keys that say how another one is meant. Their defaults are no mistake: `cleat
-    // --default-config` writes them.
+    // Keys that only refine another one. Their defaults are no mistake: `cleat --default-config`
+    // writes them.
     void check_companions() const
     {
         config const usual{};

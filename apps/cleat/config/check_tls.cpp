@@ -96,7 +96,8 @@ bool borrows_authorities(std::vector<pem_file> const& pems)
 }
 
 // Authorities without client-verify are a mistake: no client is asked for a certificate. With
-// `client-verify = none` they are none: verifying was turned off, and may be turned on again.
+// `client-verify = none` they are no mistake: verification was turned off, and may be turned on
+// again.
 void check_authorities_have_effect(
     config const& c, tls_scopes const& scopes, std::vector<problem>& problems)
 {
@@ -419,7 +420,8 @@ void check_tickets_have_effect(config const& c, std::vector<problem>& problems)
                 "Leave it out, or give tickets.");
 }
 
-// Two scopes have what a frontend's setting is mistaken for in both.
+// A mistake in a frontend's setting is found in the scope of the frontend, and again in those of
+// its routes.
 void drop_repeats(std::vector<problem>& problems)
 {
     std::set<std::string> known;

@@ -42,7 +42,8 @@ void for_each_piece(std::string_view text, std::string_view separators, Use use)
     }
 }
 
-// Calls use(word), which may refuse it, for each word between blanks and commas. The first refusal.
+// Calls use(word), which may refuse it, for each word between blanks and commas. Returns the first
+// refusal.
 template <class Use>
 refusal for_each_word(std::string_view text, Use use)
 {

@@ -155,7 +155,8 @@ result<command_answer> ask(pid_t process, std::string_view command)
     for (;;) {
         if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
             return last_system_error();
-        // Anybody may send to our name: only the process itself has the answer.
+        // Any process may send to our name: only a message of the process that was asked is the
+        // answer.
         while (std::optional<received> const got = receive(fd->get(), MSG_DONTWAIT))
             if (got->identity.pid == process)
                 if (std::optional<command_answer> found = read_answer(*got))

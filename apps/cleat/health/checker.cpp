@@ -26,7 +26,8 @@ struct checker::watch
     {
     }
 
-    // False where orders between have made the main thread forget it, or its news has come late.
+    // False where the main thread does not know the present state: an order in between made it
+    // forget that, or the news came late.
     [[nodiscard]] bool is_as_known(check_target const& ordered) const noexcept
     {
         return ordered.is_known && ordered.is_down == is_down;

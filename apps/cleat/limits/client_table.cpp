@@ -11,7 +11,7 @@ client_table::client_table(std::size_t clients, sip_key const& key)
 {
 }
 
-// The number of the client's place in its set. A place that says nothing becomes the client's.
+// The number of the client's place in its set. A free place becomes the client's.
 std::size_t client_table::find(set& all, std::uint32_t tag, time_point now) noexcept
 {
     std::size_t free = own_places; // The shared place.

@@ -44,8 +44,8 @@ struct opener::channels
         returned.notify_one();
     }
 
-    // A late answer would be taken for the next one. No process with root's rights stays that
-    // cleat does not use any more.
+    // Closes the channels: a late answer would be taken for the next one. The process then ends, so
+    // that none stays with root's rights which cleat does not use any more.
     void give_up_on_it() noexcept
     {
         ended = true;

@@ -98,7 +98,7 @@ void append_ssl_tlv(std::string& out, tls_facts const& tls)
 }
 
 // As they came, also empty ones. The bytes that were appended: at most limits::proxy_header_max,
-// which the reader has seen to.
+// which the reader has checked.
 std::size_t append_inbound(std::string& out, connection_facts const& facts)
 {
     std::size_t const before = out.size();

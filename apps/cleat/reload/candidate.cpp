@@ -183,7 +183,7 @@ private:
 
     [[nodiscard]] bool was_denied() const { return std::ranges::any_of(made_.problems, is_denied); }
 
-    // A file that its user may read, and the sandbox does not give.
+    // Explains a file that cleat's user may read, and that the sandbox denies.
     void explain_limits()
     {
         if (!was_denied())
@@ -193,7 +193,7 @@ private:
             config const& wanted = wanted_ ? *wanted_ : running_.settings;
             std::vector<problem> found;
             request_.start->limits.explain(wanted, find_files(wanted).files, found);
-            // The system's own word for it, with a cure that cannot help, is left out.
+            // The system's error, whose cure cannot help here, is left out.
             std::erase_if(made_.problems, [&](problem const& each) {
                 return is_denied(each) && std::ranges::any_of(found, [&](problem const& limit) {
                            return limit.key == each.key && limit.where == each.where;
@@ -204,7 +204,7 @@ private:
         }
     }
 
-    // Which rights the process has is not plain from the configuration.
+    // The configuration does not show which rights the process has.
     void explain_rights()
     {
         setting<std::string> const& user = running_.settings.user;

@@ -172,7 +172,8 @@ private:
             ttl_ = std::min(ttl_, each->ttl);
     }
 
-    // Addresses of one family say that the name is there: the other's has none, or is not known.
+    // Where one family has addresses, the name exists: the other family has none, or its addresses
+    // are not known.
     [[nodiscard]] found_host result()
     {
         if (addresses_.empty())

@@ -99,7 +99,7 @@ private:
     }
 
     // A channel reads /etc/resolv.conf once. Lookups that are under way end in the one that they
-    // began in. None can be made: a later time.
+    // began in. Where none can be made, a later call tries again.
     void renew_channel()
     {
         file_stamp const now = stamp_of("/etc/resolv.conf");

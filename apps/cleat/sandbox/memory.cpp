@@ -8,7 +8,7 @@
 
 namespace cleat::app {
 
-// RLIMIT_CORE does not count for a core_pattern that is a pipe; the second one does.
+// RLIMIT_CORE does not count for a core_pattern that is a pipe; PR_SET_DUMPABLE does.
 void hide_memory() noexcept
 {
     rlimit const none{0, 0};

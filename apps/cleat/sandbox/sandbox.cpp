@@ -83,7 +83,7 @@ problem denied_port(location const& where, std::string key, std::string_view wha
         "Restart cleat, or take ports out of sandbox."};
 }
 
-// At a reload: those of the start had it.
+// Only for a reload: the ports of a start include those of upstream-source.
 problem denied_sources(config const& wanted)
 {
     location where = wanted.upstream_source.location;

@@ -37,7 +37,7 @@ bool upstream_servers::take(std::size_t server, worker_server& row) noexcept
     if (are_same(row.addresses->all(), mine->all()))
         return false;
     if (!have_common(row.addresses->all(), mine->all())) {
-        // Another machine: what the old one did says nothing of it.
+        // Another machine: failures of the old one say nothing about it.
         servers_.of_server(server).forget();
         servers_.returned(worker_.now(), server);
     }
