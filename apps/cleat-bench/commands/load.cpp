@@ -27,8 +27,8 @@ namespace cleat::bench {
 namespace {
 
 // The exit codes of a run that a condition has failed, and of one at a rate that the generator
-// could not keep. The second comes first: such figures are the generator's, so that a condition
-// that passes says nothing.
+// could not keep. The second takes precedence: such figures are the generator's, so that a
+// condition that passes says nothing.
 constexpr int gate_failed = 3;
 constexpr int generator_limited = 4;
 

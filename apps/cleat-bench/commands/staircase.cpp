@@ -40,7 +40,7 @@ summit highest(std::string criterion, std::vector<stair> const& stairs, Good goo
     return found;
 }
 
-// The most that a step's length had ends of, per second, whenever these began.
+// The most ends per second in a step, whenever these transactions began.
 double plateau(std::vector<stair> const& stairs)
 {
     double most = 0;
@@ -115,7 +115,7 @@ json::object staircase_document(std::vector<stair> const& stairs, result const& 
     return document;
 }
 
-// One of the steps that are over certainly broke the server.
+// True: one of the steps that are over has certainly broken the server.
 bool any_lost(
     progress const& now, std::vector<phase> const& phases, std::chrono::nanoseconds interval_length)
 {

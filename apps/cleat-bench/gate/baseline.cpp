@@ -20,7 +20,7 @@ namespace {
 
 // Standard deviations that chance is granted: it makes more in one of 22 cases.
 constexpr double deviations = 2;
-// Rates that are further apart were not asked of both alike.
+// Loads whose rates are further apart were not asked for the same rate.
 constexpr double asked_tolerance = 0.01;
 
 // range is where a figure can be by chance.

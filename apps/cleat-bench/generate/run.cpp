@@ -31,7 +31,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Workers learn the moment of the begin so long before it, so that they begin together.
+// Workers learn the moment of the begin this long before it, so that they begin together.
 constexpr auto head_start = 20ms;
 
 [[noreturn]] void fail(char const* what)

@@ -91,7 +91,7 @@ std::filesystem::path recorded_into(std::string const& maps)
     return {};
 }
 
-// locks_text says what becomes of the process's locks.
+// locks_text says whether the process's locks are recorded, and where.
 std::string locks_text(traced_process const& process)
 {
     if (std::filesystem::path const folder = recorded_into(process.maps); !folder.empty())

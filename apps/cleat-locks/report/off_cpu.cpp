@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view record_heading = "cleat-locks waits 2";
 
-// Those that both x86-64 and arm64 have. What is the same for a reader has one name.
+// System calls that both x86-64 and arm64 have. Calls that are the same for a reader have one name.
 constexpr std::array<std::pair<std::int64_t, std::string_view>, 40> call_names{{
     {SYS_futex, "futex"},
     {SYS_epoll_pwait, "epoll_wait"},

@@ -72,7 +72,7 @@ void put_note(output text, std::string_view note)
         fmt::format_to(text, "{:>87}  {}\n", "", note);
 }
 
-// put_holds says what is to know of a lock's holds besides their mean.
+// put_holds adds the facts about a lock's holds besides their mean.
 void put_holds(output text, lock const& l)
 {
     if (l.readers.acquisitions > 0)

@@ -61,7 +61,7 @@ void server_contexts::keep(std::unique_ptr<context_plan> used) noexcept
 
 void server_contexts::reload(tls::context_spec spec, worker_pool& pool)
 {
-    // Taken first: of two calls at a time the later one has the last word on every worker.
+    // Taken first: of two calls at a time the later one decides on every worker.
     worker_contexts::reload_number const number = ++reloads_;
     spec.role = tls::role::server;
     for (std::size_t i = 0; i < pool.size(); ++i)

@@ -157,8 +157,8 @@ void worker::end_tasks() noexcept
 }
 
 // Asio keeps freed memory of operations and coroutines for the next ones only on a thread that runs
-// an io_context. Outside of one each of them would be an allocation. io_ does not serve: its poll
-// ends when it has no work.
+// an io_context. Elsewhere each of them would be an allocation. io_ cannot be that io_context,
+// because its poll ends when it has no work.
 void worker::run()
 {
     boost::asio::io_context recycles{1};
@@ -196,7 +196,7 @@ void worker::run_handshakes() noexcept
         return run_some(queue_of(priority::handshake), handshake_time_);
     // Connections are read faster than they are served, so that none is lost in the kernel's queue.
     run_some(queue_of(priority::handshake), std::max(handshake_time_, limits::crowd_time));
-    // Of two passes one has a signature even where the others have used up each credit.
+    // One of two passes serves a signature, even where other work uses up all credit.
     skips_signatures_ = !has_cpu_time() && !skips_signatures_;
     if (!skips_signatures_)
         run_some(queue_of(priority::signature), handshake_time_);

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds drain_interval{5};
 
 constexpr int any_cpu = -1;
 
-// A limit that the workers alone cannot reach is none for them.
+// A limit that the workers alone cannot reach is ignored.
 std::optional<cpu_limit> limit_of_workers(std::optional<cpu_limit> limit, std::size_t workers)
 {
     return limit && limit->cpus < static_cast<double>(workers) ? limit : std::nullopt;

@@ -101,7 +101,7 @@ void worker_sessions::answer::await_suspend(std::coroutine_handle<> caller)
     interrupt_.guard(this);
 }
 
-// The answer, also where it is that there is none, is for the call of the handshake that follows.
+// The next call of the handshake takes the answer, also one without a session.
 error_code worker_sessions::answer::await_resume() noexcept
 {
     sessions_.cache_.answer(id_, std::move(found_));

@@ -1,5 +1,6 @@
-// The libraries tell what they send only by a callback. It finds its object by a thread_local
-// pointer, not by the SSL's ex_data, whose first one allocates and takes a lock of the process.
+// The libraries report the alerts that they send only to a callback. It finds its object by a
+// thread_local pointer, not by the SSL's ex_data, whose first one allocates and takes a lock of the
+// process.
 
 #include <cleat/tls/own_alert.hpp>
 

@@ -107,7 +107,7 @@ void library_state::leave_thread() const noexcept
 
 namespace {
 
-// From OpenSSL 3.5 on. Asked last: each question takes a lock of the library context.
+// From OpenSSL 3.5 on. Tested last: each test takes a lock of the library context.
 std::optional<key_type> ml_dsa_type_of(EVP_PKEY* key) noexcept
 {
     constexpr std::array<std::pair<char const*, key_type>, 3> types{
