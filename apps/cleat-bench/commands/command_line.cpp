@@ -198,7 +198,7 @@ void add_probe(CLI::App& app, probe_request& request)
     app.add_option(
         "--sni,--name", request.name,
         "name to ask for and to verify; otherwise the host; an address is verified only");
-    app.add_option("--timeout", request.timeout, "of each connection")->capture_default_str();
+    app.add_option("--timeout", request.timeout, "limit of each connection")->capture_default_str();
     app.add_option("--parallel", request.parallel, "hosts that are probed at a time")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
@@ -218,13 +218,14 @@ void add_merge(CLI::App& app, merge_request& request)
     app.add_option("files", request.files, "results of `load --json`")->required();
     app.add_option("--json", request.output.json, "write the sum to this file");
     app.add_option("--html", request.output.html, "write a report with charts to this file");
-    app.add_option("--name", request.name, "what to call the sum");
+    app.add_option("--name", request.name, "name of the sum");
     app.footer(merge_epilogue);
 }
 
 void add_report(CLI::App& app, report_request& request)
 {
-    app.add_option("files", request.files, "what `--json` wrote, of any subcommand")->required();
+    app.add_option("files", request.files, "files that `--json` of any subcommand wrote")
+        ->required();
     app.add_option("--out", request.out, "the file to write")->required();
     app.footer(report_epilogue);
 }

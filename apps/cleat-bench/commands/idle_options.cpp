@@ -23,7 +23,8 @@ void idle_options::add_to(CLI::App& app)
 {
     app.add_option("-n,--counts", counts, "how many connections are held, ascending")
         ->capture_default_str();
-    app.add_option("--settle", settle, "how long each level is left alone before it is looked at")
+    app.add_option(
+           "--settle", settle, "time from the last handshake of a level to reading the memory")
         ->capture_default_str();
     load.add_limits(app);
     load.add_tls(app);

@@ -9,7 +9,7 @@ void load_options::add_schedule(CLI::App& app)
     std::string const group = "When";
     app.add_option(
            "-c,--connections", connections,
-           "closed loop: so many are busy at any time; with --keep and --rate so many are open")
+           "closed loop: how many are busy at any time; with --keep and --rate how many are open")
         ->group(group)
         ->capture_default_str();
     app.add_option(
@@ -32,19 +32,22 @@ void load_options::add_schedule(CLI::App& app)
         ->check(CLI::IsMember({"constant", "poisson"}))
         ->capture_default_str();
     add_seed(app);
-    app.add_option("-d,--duration", duration, "without the warm-up")
+    app.add_option("-d,--duration", duration, "length of the load, after the warm-up")
         ->group(group)
         ->capture_default_str();
-    app.add_option("--warm-up", warm_up, "what begins in it is not counted")
+    app.add_option("--warm-up", warm_up, "transactions that begin in this time do not count")
         ->group(group)
         ->capture_default_str();
-    app.add_option("-n,--transactions", transactions, "ends after so many, too")->group(group);
+    app.add_option("-n,--transactions", transactions, "the load ends after this many, too")
+        ->group(group);
     add_start(app);
 }
 
 void load_options::add_seed(CLI::App& app)
 {
-    app.add_option("--seed", seed, "of Poisson arrivals")->group("When")->capture_default_str();
+    app.add_option("--seed", seed, "seed of Poisson arrivals")
+        ->group("When")
+        ->capture_default_str();
 }
 
 void load_options::add_start(CLI::App& app)
@@ -72,13 +75,14 @@ void load_options::add_limits(CLI::App& app)
            "--source", sources,
            "addresses to connect from, in turn: 127.0.0.1-127.0.0.20; each has its own ports")
         ->group(what_group);
-    app.add_option("--connect-timeout", connect_timeout, "of TCP's handshake")
+    app.add_option("--connect-timeout", connect_timeout, "limit of the TCP handshake")
         ->group(what_group)
         ->capture_default_str();
-    app.add_option("--handshake-timeout", handshake_timeout, "of TLS's, all of it")
+    app.add_option("--handshake-timeout", handshake_timeout, "limit of the whole TLS handshake")
         ->group(what_group)
         ->capture_default_str();
-    app.add_option("--answer-timeout", answer_timeout, "of each silence")
+    app.add_option(
+           "--answer-timeout", answer_timeout, "limit of each silence before the answer's end")
         ->group(what_group)
         ->capture_default_str();
     app.add_flag("--no-preflight", no_preflight, "do not try one transaction first")
@@ -88,7 +92,7 @@ void load_options::add_limits(CLI::App& app)
 void load_options::add_tls(CLI::App& app)
 {
     std::string const group = "TLS";
-    app.add_option("--tls", tls, "version, or both")
+    app.add_option("--tls", tls, "version to offer, or both")
         ->group(group)
         ->check(CLI::IsMember({"1.2", "1.3", "1.2-1.3"}))
         ->capture_default_str();
@@ -98,7 +102,7 @@ void load_options::add_tls(CLI::App& app)
         ->group(group);
     app.add_option(
            "--signature-algorithms", signature_algorithms,
-           "of the server, with colons: ECDSA+SHA256:RSA-PSS+SHA256")
+           "for the server's signature, with colons: ECDSA+SHA256:RSA-PSS+SHA256")
         ->group(group);
     app.add_option(
            "--sni", names,
@@ -116,7 +120,7 @@ void load_options::add_tls(CLI::App& app)
         ->group(group);
     app.add_option("--key", key, "PEM file of its key, where it is not in the same file")
         ->group(group);
-    app.add_option("--reuse", reuse, "each session serves so many connections; 1: none is resumed")
+    app.add_option("--reuse", reuse, "connections that each session serves; 1: none is resumed")
         ->group(group)
         ->check(CLI::Range(1U, 1'000'000U))
         ->capture_default_str();
@@ -137,10 +141,12 @@ void load_options::add_exchange(CLI::App& app)
     std::string const what_group = "What";
     app.add_option(
            "--path", paths,
-           "of the request, otherwise the target's; more than once, with weights: '/a 3'")
+           "path of the request, otherwise the target's; more than once, with weights: '/a 3'")
         ->allow_extra_args(false)
         ->group(what_group);
-    app.add_option("--method", method, "of the request")->group(what_group)->capture_default_str();
+    app.add_option("--method", method, "method of the request")
+        ->group(what_group)
+        ->capture_default_str();
     app.add_option("--header", headers, "'Name: value', more than once")
         ->allow_extra_args(false)
         ->group(what_group);
@@ -148,13 +154,13 @@ void load_options::add_exchange(CLI::App& app)
     app.add_option("--raw", raw, "send this text and take bytes, not HTTP")->group(what_group);
     app.add_option("--raw-file", raw_file, "send this file and take bytes, not HTTP")
         ->group(what_group);
-    app.add_option("--requests", requests, "on each connection, one after the other")
+    app.add_option("--requests", requests, "number on each connection, one after the other")
         ->group(what_group)
         ->check(CLI::Range(1U, 1'000'000U))
         ->capture_default_str();
-    app.add_option("--expect-status", status, "of the answer; otherwise 200 to 399")
+    app.add_option("--expect-status", status, "status of a right answer; otherwise 200 to 399")
         ->group(what_group);
-    app.add_option("--expect-size", size, "of the answer's body, or of the raw answer")
+    app.add_option("--expect-size", size, "size of a right answer's body, or of the raw answer")
         ->group(what_group);
     app.add_option(
            "--expect-body", body_text,
@@ -169,8 +175,10 @@ void load_options::add_output(CLI::App& app)
     std::string const group = "Result";
     app.add_option("--json", json, "write the whole result to this file")->group(group);
     app.add_option("--html", html, "write a report with charts to this file")->group(group);
-    app.add_option("--name", name, "what to call this result")->group(group);
-    app.add_option("--interval", interval, "of the timeline")->group(group)->capture_default_str();
+    app.add_option("--name", name, "name of this result")->group(group);
+    app.add_option("--interval", interval, "interval of the timeline")
+        ->group(group)
+        ->capture_default_str();
     app.add_option(
            "--server-pid", server_pids,
            "processes of the server on this machine, to report its CPU too")
@@ -185,14 +193,15 @@ void load_options::add_gate(CLI::App& app)
     std::string const group = "Gate";
     app.add_option(
            "--fail-if", fail_if,
-           "exit code 3 where one of these is so, with commas: 'p99 > 50ms, failed > 0.1%, resumed "
-           "< "
-           "99%'; also p50, p90, p99.9, max, mean, rate")
+           "exit code 3 where one of these conditions holds, with commas: 'p99 > 50ms, failed > "
+           "0.1%, resumed < 99%'; also p50, p90, p99.9, max, mean, rate")
         ->group(group);
     app.add_option(
            "--baseline", baseline, "exit code 3 where it is worse than this earlier --json file")
         ->group(group);
-    app.add_option("--tolerance", tolerance, "of --baseline, beside what chance makes")
+    app.add_option(
+           "--tolerance", tolerance,
+           "how much worse than --baseline a figure may be, beside chance")
         ->group(group)
         ->capture_default_str();
     app.add_option("--junit", junit, "write what passed and failed to this file, for CI")

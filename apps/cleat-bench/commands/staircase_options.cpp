@@ -25,10 +25,10 @@ void staircase_options::add_to(CLI::App& app)
 {
     app.add_option("--from", first_rate, "rate of the first step, per second")
         ->capture_default_str();
-    app.add_option("--to", last_rate, "rate of the last; it ends before where the server breaks")
+    app.add_option("--to", last_rate, "rate of the last step; ends earlier where the server breaks")
         ->capture_default_str();
-    app.add_option("--step", step, "from each step to the next")->capture_default_str();
-    app.add_option("--hold", hold, "how long a step is")->capture_default_str();
+    app.add_option("--step", step, "increase of the rate from step to step")->capture_default_str();
+    app.add_option("--hold", hold, "length of a step")->capture_default_str();
     app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
         ->check(CLI::IsMember({"constant", "poisson"}))
         ->capture_default_str();

@@ -23,21 +23,22 @@ constexpr char const* transfer_epilogue =
 
 void transfer_options::add_to(CLI::App& app)
 {
-    app.add_option("-c,--connections", connections, "at once")->capture_default_str();
-    app.add_option("-m,--messages", messages, "on each connection")->capture_default_str();
-    app.add_option("-s,--size", size, "of a message: 10M")->capture_default_str();
+    app.add_option("-c,--connections", connections, "connections at once")->capture_default_str();
+    app.add_option("-m,--messages", messages, "messages on each connection")->capture_default_str();
+    app.add_option("-s,--size", size, "size of a message: 10M")->capture_default_str();
     app.add_option(
            "--direction", direction,
            "down: GET PATH or /SIZE; up: POST; both: what is sent comes back (an echo server, no "
            "HTTP)")
         ->check(CLI::IsMember({"down", "up", "both"}))
         ->capture_default_str();
-    app.add_option("--path", path, "of the request");
+    app.add_option("--path", path, "path of the request");
     load.add_start(app);
     load.add_limits(app);
     // The old benchmark's word for the same.
     app.remove_option(app.get_option("--workers"));
-    app.add_option("-t,--threads,--workers", threads, "of the generator")->capture_default_str();
+    app.add_option("-t,--threads,--workers", threads, "threads of the generator")
+        ->capture_default_str();
     load.add_tls(app);
     load.add_output(app);
     app.add_option("--target", target, "HOST:PORT or https://HOST:PORT/PATH");

@@ -142,15 +142,16 @@ void set_ration(scenario_spec& scenario, std::optional<double> const& cores)
 
 void placement_options::add_to(CLI::App& app)
 {
-    app.add_option("--workers", workers, "of each server")
+    app.add_option("--workers", workers, "workers of each server")
         ->check(CLI::Range(1U, 1024U))
         ->capture_default_str();
-    app.add_option("--cores", cores, "so many workers of each server, each on a core of its own")
+    app.add_option("--cores", cores, "workers of each server, each on a core of its own")
         ->check(CLI::Range(1U, 1024U))
         ->excludes("--workers");
-    app.add_option("--server-cores", server_cores, "of the servers, like 0-3 [the first]")
+    app.add_option("--server-cores", server_cores, "cores of the servers, like 0-3 [the first]")
         ->excludes("--cores");
-    app.add_option("--client-cores", client_cores, "of the generator and the origin [the last]")
+    app.add_option(
+           "--client-cores", client_cores, "cores of the generator and the origin [the last]")
         ->excludes("--cores");
     app.add_option(
         "--server-cpu", server_cpu,
@@ -181,7 +182,7 @@ void compare_options::add_to(CLI::App& app)
     std::string const names = fmt::format("{}", fmt::join(preset_names(), ","));
     app.add_option(
         "--servers", servers,
-        "which, with commas; by default all, or none with a server of your own: " + names);
+        "the servers, with commas; by default all, or none with a server of your own: " + names);
     app.add_option(
         "--build", builds,
         "NAME=SERVER:PROGRAM, more than once: another build of a server takes part as NAME");
@@ -200,7 +201,7 @@ void compare_options::add_to(CLI::App& app)
         "--scenario", scenarios,
         "name of a scenario or path of a file, more than once; all: every scenario "
         "[full-ecdsa-p256]");
-    app.add_option("--rounds", rounds, "servers take turns so many times")
+    app.add_option("--rounds", rounds, "how many times the servers take turns")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
     placement.add_to(app);
@@ -268,7 +269,7 @@ compare_request compare_options::make() const
 
 void serve_options::add_to(CLI::App& app)
 {
-    app.add_option("server", server, fmt::format("which: {}", fmt::join(preset_names(), ", ")))
+    app.add_option("server", server, fmt::format("the server: {}", fmt::join(preset_names(), ", ")))
         ->required();
     app.add_option(
            "--scenario", scenario, "name of a scenario or path of a file: its certificate and TLS")
@@ -277,7 +278,7 @@ void serve_options::add_to(CLI::App& app)
     add_binaries(app, binaries);
     app.add_option("--program", program, "another build of this server, to be run instead");
     app.add_option("--env", variables, "NAME=VALUE for the server's environment, more than once");
-    app.add_flag("--json", json, "say where it is in a line of JSON");
+    app.add_flag("--json", json, "print its address and processes in a line of JSON");
     app.footer(
         "\nExamples:\n"
         "  cleat-bench serve hitch --scenario full-rsa-2048\n"

@@ -15,9 +15,10 @@ namespace {
 
 void add_trace(CLI::App& app, trace_selection& selection, char const* name = "trace")
 {
-    app.add_option(name, selection.trace, "what `run -o` wrote: a folder, or one file in it")
+    app.add_option(
+           name, selection.trace, "the trace that `run -o` wrote: a folder, or one file in it")
         ->required();
-    app.add_option("--pid", selection.pid, "of this process alone");
+    app.add_option("--pid", selection.pid, "only this process");
 }
 
 void add_most(CLI::App& app, std::size_t& most)
@@ -62,13 +63,14 @@ void add_run(CLI::App& app, requests& all)
     run->add_flag(
         "--every-hold", all.run.every_hold, "time every hold of a lock, not one of 16; costs more");
     run->add_option(
-           "--signal", all.run.signal, "of the CPU samples, where the program uses SIGRTMAX-3")
+           "--signal", all.run.signal,
+           "signal of the CPU samples, where the program uses SIGRTMAX-3")
         ->check(CLI::Range(SIGRTMIN, SIGRTMAX));
     run->add_option(
            "--from", all.run.window.from,
-           "seconds after the start from which on everything counts: set-up is over")
+           "seconds after the start at which counting begins: set-up is over")
         ->check(CLI::NonNegativeNumber);
-    run->add_option("--to", all.run.window.to, "seconds after the start until which it counts")
+    run->add_option("--to", all.run.window.to, "seconds after the start at which counting ends")
         ->check(CLI::PositiveNumber);
     run->add_option("command", all.run.command, "the program, behind --, and its arguments")
         ->required();
@@ -83,8 +85,10 @@ void add_readers(CLI::App& app, requests& all)
     report->add_option("--pprof", all.report.pprof, "write it for pprof");
 
     CLI::App* const diff = app.add_subcommand("diff", "what changed between two traces");
-    diff->add_option("before", all.diff.before.trace, "a trace, as `report` reads it")->required();
-    diff->add_option("after", all.diff.after.trace, "one of the same program, changed")->required();
+    diff->add_option("before", all.diff.before.trace, "the first trace, as for `report`")
+        ->required();
+    diff->add_option("after", all.diff.after.trace, "the trace of the same program after a change")
+        ->required();
     add_most(*diff, all.diff.most);
 
     CLI::App* const folded = app.add_subcommand("folded", "stacks for flame graph programs");
@@ -100,7 +104,7 @@ void add_readers(CLI::App& app, requests& all)
     html->add_option("-o,--output", all.html.out, "file to write")->required();
     html->add_option(
             operations_option, all.html.operations,
-            "operations of the run: the page shows what each costs in locks, too")
+            "operations of the run: the page then shows the cost of each in locks, too")
         ->check(operations_range());
 
     CLI::App* const prices = app.add_subcommand(
@@ -126,8 +130,10 @@ void add_mark(CLI::App& app, requests& all)
 void add_attach(CLI::App& app, requests& all)
 {
     CLI::App* const attach = app.add_subcommand(
-        "attach", "samples what the threads of a process that runs already wait in; no locks");
-    attach->add_option("pid", all.attach.pid, "its number")->required()->check(CLI::PositiveNumber);
+        "attach", "samples in which system calls the threads of a running process wait; no locks");
+    attach->add_option("pid", all.attach.pid, "the process")
+        ->required()
+        ->check(CLI::PositiveNumber);
     attach->add_option("-d,--duration", all.attach.seconds, "seconds")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

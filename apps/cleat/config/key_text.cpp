@@ -26,8 +26,8 @@ constexpr std::array<key_topic, 8> topic_texts{{
 constexpr std::array<program_flag, 12> flag_texts{{
     {"    --config FILE", "Read this file first, then the flags; - is standard input."},
     {"    --compat hitch|stud",
-     "Whose habits count where the two disagree; stud when the program is started as stud, else "
-     "hitch."},
+     "The program whose rules hold where the two differ; stud when cleat is started as stud, "
+     "else hitch."},
     {"-t, --test",
      "Check the configuration and the certificates, that the frontends' addresses are this "
      "machine's, and that this user could write the pid file and the log; then end. No port is "
@@ -40,8 +40,8 @@ constexpr std::array<program_flag, 12> flag_texts{{
     {"    --completion bash|zsh", "Print the completion for this shell, and end."},
     {"-V, --version", "Print the version and what the TLS library can do, and end."},
     {"-h, --help [TOPIC]",
-     "Print an overview, and end; with a topic or a key what there is about it; with all "
-     "everything."},
+     "Print an overview, and end; with a topic or a key the help about it; with all the "
+     "help about every key."},
     {"PEM...", "The same as --pem-file for each."},
 }};
 
