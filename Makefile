@@ -9,7 +9,7 @@ BUILD   = build/$(PRESET)
 BENCH   = full-ecdsa-p256 full-rsa-2048 down-1m up-1m idle system-calls two-workers
 export PRESET PORT
 
-.PHONY: build run test check bench soak install deb clean help
+.PHONY: build run test check bench soak docs install deb clean help
 
 build:  ## build the programs and the library into build/release
 	@scripts/setup run
@@ -34,6 +34,9 @@ bench: build  ## measure this build against its controls; docs/performance.md ex
 soak: build  ## half an hour of mixed load, faults and floods: does anything grow? (make soak MINUTES=2)
 	@scripts/build $(PRESET) perf-origin
 	@perf/soak/run.py --minutes $(MINUTES) --binaries $(BUILD)/bin --out build/soak.json
+
+docs:  ## make the library's reference, in build/reference/html (it needs Doxygen)
+	@scripts/docs
 
 install: build  ## install into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)

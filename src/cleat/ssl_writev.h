@@ -38,6 +38,7 @@
 extern "C" {
 #endif
 
+/* SSL is the TLS library's. */
 typedef struct ssl_st SSL;
 
 /* cleat_ssl_writev writes the bytes of count pieces, in order, to ssl.

@@ -16,6 +16,7 @@ class byte_queue
 public:
     byte_queue() noexcept = default;
 
+    /// empty, size: whether it holds bytes, and how many.
     [[nodiscard]] bool empty() const noexcept { return block_ == nullptr; }
     [[nodiscard]] std::size_t size() const noexcept;
 
@@ -29,6 +30,7 @@ public:
     /// consume removes the n oldest bytes; n is at most size(). An empty queue frees its memory.
     void consume(std::size_t n) noexcept;
 
+    /// clear drops all bytes and frees their memory.
     void clear() noexcept { block_.reset(); }
 
 private:

@@ -24,6 +24,7 @@ namespace cleat {
 class cpu_budget
 {
 public:
+    /// clock is the one that `now` is read from.
     using clock = std::chrono::steady_clock;
 
     /// `used` is the CPU time that the process has used until `now`.

@@ -42,6 +42,7 @@ struct cpu_topology
 /// kernel_files has the paths of the kernel's files; a test replaces them by files of its own.
 struct kernel_files
 {
+    /// Where sysfs is mounted, and the files of control groups.
     std::filesystem::path sysfs = "/sys";
     control_group_files control_group;
 };

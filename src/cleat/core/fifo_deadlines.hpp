@@ -25,7 +25,9 @@ namespace cleat {
 class deadline
 {
 public:
+    /// clock is monotonic: a change of the system's time moves no deadline.
     using clock = std::chrono::steady_clock;
+    /// function is called on the thread that calls fifo_deadlines::expire.
     using function = void (*)(deadline&) noexcept;
 
     /// deadline that calls on_expired, unless fifo_deadlines::expire gets another function.
@@ -65,6 +67,7 @@ static_assert(sizeof(deadline) <= 32, "every connection pays for its deadlines")
 class fifo_deadlines
 {
 public:
+    /// clock is that of its deadlines.
     using clock = deadline::clock;
 
     /// fifo_deadlines whose deadlines expire `duration` (more than zero) after they are armed.
@@ -79,7 +82,9 @@ public:
             ring_.next_->cancel();
     }
 
+    /// duration is the time from arm to expiry.
     [[nodiscard]] std::chrono::nanoseconds duration() const noexcept { return duration_; }
+    /// empty: no deadline is armed.
     [[nodiscard]] bool empty() const noexcept { return !ring_.armed(); }
 
     /// arm makes d expire at now + duration, and disarms it first if it is armed, here or

@@ -9,6 +9,7 @@
 
 namespace cleat::limits {
 
+/// operator""_KiB, operator""_MiB are sizes in bytes: 64_KiB is 65,536.
 inline constexpr std::size_t operator""_KiB(unsigned long long n)
 {
     return n * 1024;

@@ -13,6 +13,7 @@ class unique_fd
 {
 public:
     unique_fd() noexcept = default;
+    /// Takes over the descriptor; -1: none.
     explicit unique_fd(int fd) noexcept : fd_{fd} {}
     unique_fd(unique_fd&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
     unique_fd& operator=(unique_fd&& other) noexcept
@@ -22,7 +23,9 @@ public:
     }
     ~unique_fd() { reset(); }
 
+    /// get is the descriptor, which stays owned; -1: there is none.
     [[nodiscard]] int get() const noexcept { return fd_; }
+    /// True where it owns a descriptor.
     [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
 
     /// release gives the descriptor away: the caller closes it.

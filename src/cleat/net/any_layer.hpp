@@ -30,11 +30,15 @@ public:
     /// read.
     struct waiting
     {
+        /// Null before the first read.
         std::unique_ptr<std::byte[]> block;
     };
 
+    /// any_layer with an engine of this context, which outlives it. Throws std::bad_alloc.
     explicit any_layer(tls::context const& context);
 
+    /// handshake, read, write, flush and close do what those of channel do, with bytes that the
+    /// next layer has read, or will write.
     progress handshake() noexcept;
     progress read(std::span<std::byte> plaintext) noexcept;
     progress write(std::span<channel::piece const> pieces) noexcept;
@@ -47,6 +51,7 @@ public:
         return read_before.empty() || in_.append(read_before, limits::unsent_max);
     }
 
+    /// The same calls, with the parameters of those of socket_layer.
     progress handshake(auto&) noexcept { return handshake(); }
     progress read(auto&, std::span<std::byte> plaintext) noexcept { return read(plaintext); }
     progress write(auto&, std::span<channel::piece const> pieces) noexcept { return write(pieces); }
@@ -59,6 +64,8 @@ public:
     /// turn is the most plaintext that one write takes.
     [[nodiscard]] static constexpr std::size_t turn() noexcept { return limits::turn_min; }
 
+    /// start_wait begins the read or the write of `next` that the event stands for, with this
+    /// handler.
     template <class Next, class Handler>
     void start_wait(Next& next, wait event, waiting& w, Handler&& handler)
     {
@@ -75,6 +82,7 @@ public:
     error_code end_wait(
         wait event, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept;
 
+    /// block is start_wait and end_wait in one, and blocks the thread meanwhile.
     template <class Next>
     error_code block(Next& next, wait event, waiting& w)
     {
@@ -84,6 +92,7 @@ public:
         return end_wait(event, w, ec, bytes, false);
     }
 
+    /// engine is the TLS state.
     [[nodiscard]] tls::engine& engine() noexcept { return engine_; }
     [[nodiscard]] tls::engine const& engine() const noexcept { return engine_; }
 

@@ -29,6 +29,7 @@ enum class wait : std::uint8_t
 /// progress is the outcome of one call. Bytes can come with an error: data, and then the end.
 struct progress
 {
+    /// The event to wait for before the next call.
     wait next = wait::none;
     std::size_t bytes = 0;   ///< Plaintext given (read) or taken (write).
     std::size_t on_wire = 0; ///< Ciphertext received (read) or handed to the socket (write).
@@ -40,10 +41,12 @@ struct progress
 /// because its caller cannot know which calls reach the socket: some are served from queues.
 struct transport
 {
+    /// The socket as a descriptor, or as the entry of a worker's socket.
     transport(int descriptor) noexcept : fd{descriptor} {} // NOLINT: most callers have just that
     transport(readiness::entry& entry) noexcept
         : fd{entry.fd()}, events{&entry} {} // NOLINT: as above
 
+    /// The descriptor, and its entry; null: it has none.
     int fd;
     readiness::entry* events = nullptr;
 };
@@ -57,8 +60,10 @@ struct transport
 class channel
 {
 public:
+    /// piece is one of the buffers that a write takes.
     using piece = std::span<std::byte const>;
 
+    /// channel with an engine of this context, which outlives it. Throws std::bad_alloc.
     explicit channel(tls::context const& context);
 
     /// last_flight says when this side's last flight of the handshake is sent. A client that writes
@@ -149,6 +154,7 @@ public:
         return !in_.empty() || !drained_ || in_ended_ || engine_.has_plaintext();
     }
 
+    /// engine is the TLS state. Its own handshake, read and write would lose bytes.
     [[nodiscard]] tls::engine const& engine() const noexcept { return engine_; }
     [[nodiscard]] tls::engine& engine() noexcept { return engine_; }
 

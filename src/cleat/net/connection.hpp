@@ -14,6 +14,7 @@ namespace cleat::net {
 /// connection's stream, wherever it is moved to.
 struct facts
 {
+    /// The addresses of the peer, and of this side.
     address peer;
     address local;
     std::size_t worker = 0;   ///< The number of the worker that serves it.
@@ -26,7 +27,9 @@ struct facts
 /// the one that the server had when it accepted the connection, and lives as long as the stream.
 struct connection
 {
+    /// For reads, writes and the shutdown.
     net::stream<socket> stream;
+    /// Of the peer.
     net::facts facts;
 };
 

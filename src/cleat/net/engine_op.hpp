@@ -23,17 +23,22 @@ namespace cleat::net {
 template <class Layer, class Executor>
 struct stream_core
 {
+    /// layer_type is socket_layer or any_layer.
     using layer_type = Layer;
 
+    /// stream_core with an engine of this context, which outlives it.
     explicit stream_core(tls::context const& context) : layer{context}, role{context.role()} {}
 
+    /// The engine with its next layer, and the context's role.
     Layer layer;
     tls::role role;
     bool begun = false; ///< A handshake has been started: verification settings are fixed.
+    /// The operations that wait to read from the next layer, and those that wait to write.
     wait_queue<Executor> reads;
     wait_queue<Executor> writes;
     error_code read_error; ///< From a read that also gave bytes, for the next read to return.
 
+    /// queue_of is the queue for an event.
     [[nodiscard]] wait_queue<Executor>& queue_of(wait event) noexcept
     {
         return event == wait::readable ? reads : writes;
@@ -45,6 +50,7 @@ template <class T>
 class unless_moved
 {
 public:
+    /// Points to `target`.
     explicit unless_moved(T* target) noexcept : target_{target} {}
     unless_moved(unless_moved&& other) noexcept : target_{std::exchange(other.target_, nullptr)} {}
     unless_moved& operator=(unless_moved&& other) noexcept
@@ -52,7 +58,9 @@ public:
         target_ = std::exchange(other.target_, nullptr);
         return *this;
     }
+    /// False where it was moved from.
     explicit operator bool() const noexcept { return target_ != nullptr; }
+    /// The target. It must not have been moved from.
     T& operator*() const noexcept { return *target_; }
     T* operator->() const noexcept { return target_; }
 
@@ -70,11 +78,13 @@ template <class Core, class Next, class Action>
 class engine_op
 {
 public:
+    /// engine_op on a core and a next layer, which outlive it.
     engine_op(Core& core, Next& next, Action action)
         : core_{&core}, next_{&next}, action_{std::move(action)}
     {
     }
 
+    /// Called by Asio at the start, and at the end of each wait.
     template <class Self>
     void operator()(Self& self, error_code ec = {}, std::size_t bytes = 0)
     {

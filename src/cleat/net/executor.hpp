@@ -19,6 +19,7 @@ class worker;
 /// task_node is one function in a worker's queue.
 struct task_node
 {
+    /// The next one in its queue.
     task_node* next = nullptr;
     /// Runs the function if `run`, and frees the node. May throw std::bad_alloc, and only if `run`.
     void (*finish)(task_node&, bool run) = nullptr;
@@ -31,11 +32,13 @@ public:
     task_queue() = default;
     task_queue(task_queue&&) = delete;
 
+    /// empty: it has no function.
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
     /// last is the newest function. The queue must not be empty.
     [[nodiscard]] task_node const* last() const noexcept { return last_; }
 
+    /// push adds a function, as the newest.
     void push(task_node& node) noexcept
     {
         node.next = nullptr;
@@ -57,8 +60,10 @@ private:
 class executor
 {
 public:
+    /// executor of a worker, which must outlive it.
     explicit executor(worker& owner) noexcept : worker_{&owner} {}
 
+    /// query and require are for Asio. The execution context is the worker's io_context.
     [[nodiscard]] boost::asio::execution_context& query(
         boost::asio::execution::context_t) const noexcept;
     [[nodiscard]] static constexpr auto query(boost::asio::execution::relationship_t) noexcept

@@ -19,6 +19,7 @@ enum class priority : std::uint8_t
     handshake,   ///< A handshake's public-key work; or a listening socket, which leads to it.
     signature,   ///< A full handshake while many others wait, of which some cost less.
 };
+/// priority_count is how many there are.
 inline constexpr std::size_t priority_count = 4;
 
 } // namespace cleat::net

@@ -21,6 +21,7 @@ namespace cleat::net {
 /// that waits on several entries and is woken by one must call forget on the others.
 struct waiter
 {
+    /// Called once for each wait, on the worker's thread. An error: the wait was cancelled.
     void (*wake)(waiter&, error_code) noexcept = nullptr;
 };
 
@@ -43,19 +44,21 @@ public:
     readiness(readiness&&) = delete;
     ~readiness();
 
-    /// wait collects events, for at most `timeout`; for_ever, or 0: without waiting.
+    /// for_ever is a timeout that does not end.
     static constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();
+    /// wait collects events, for at most `timeout`; for_ever, or 0: without waiting.
     void wait(std::chrono::nanoseconds timeout) noexcept;
 
-    /// dispatch wakes the waiters of the events that the last wait collected. A descriptor with
-    /// trigger::level that has an event and no waiter is reported by every wait. With
-    /// unheard::unwatch it is not reported again before it has a waiter, so that a wait does not
-    /// end too early.
+    /// unheard is the treatment of events that have no waiter.
     enum class unheard : std::uint8_t
     {
         keep,
         unwatch
     };
+    /// dispatch wakes the waiters of the events that the last wait collected. A descriptor with
+    /// trigger::level that has an event and no waiter is reported by every wait. With
+    /// unheard::unwatch it is not reported again before it has a waiter, so that a wait does not
+    /// end too early.
     void dispatch(unheard events = unheard::keep) noexcept;
 
     /// cancel_all wakes all waiters of all entries, with ec.
@@ -89,9 +92,11 @@ public:
         level
     };
 
+    /// entry of a descriptor, which it takes over.
     entry(readiness& owner, unique_fd fd, trigger mode = trigger::edge) noexcept;
     entry(entry&&) = delete;
 
+    /// fd is the descriptor; -1 after close.
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
     /// readable, writable: there was an event, and no system call has used it up yet. False before
@@ -187,8 +192,10 @@ private:
 /// it.
 struct readiness::entry_deleter
 {
+    /// Closes an entry, and frees it when it can.
     void operator()(entry* e) const noexcept;
 };
+/// entry_ptr owns an entry.
 using entry_ptr = std::unique_ptr<readiness::entry, readiness::entry_deleter>;
 
 } // namespace cleat::net

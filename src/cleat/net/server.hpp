@@ -34,6 +34,7 @@ namespace cleat::net {
 /// connection_failure is why a connection ended before its handler returned.
 struct connection_failure
 {
+    /// The peer's address, which is valid during the call, and the number of the worker.
     address const& peer;
     std::size_t worker;
     bool in_handshake; ///< It failed before its handler was called.
@@ -54,6 +55,7 @@ struct listener_spec
     std::optional<tls::context_spec> tls{};
 };
 
+/// server_spec is what a server is made from: where it listens, its certificates, and its limits.
 struct server_spec
 {
     /// An address and a port: "127.0.0.1:8443", "[::1]:8443" (IPv6 in brackets), "*:8443" for every
@@ -90,6 +92,8 @@ using handler = std::function<boost::asio::awaitable<void>(connection)>;
 /// that worker's own state: no other thread touches them.
 struct handler_for
 {
+    /// Called once on each worker's thread before the worker serves. The server's constructor
+    /// rethrows its exception.
     std::function<handler(worker&)> make;
 };
 
@@ -111,7 +115,9 @@ public:
     /// order: "*" has one for each family.
     [[nodiscard]] address const& local_address() const noexcept;
     [[nodiscard]] std::vector<address> const& local_addresses() const noexcept;
+    /// port is that of local_address.
     [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
+    /// workers are the server's own: to broadcast to them, or to count.
     [[nodiscard]] worker_pool& workers() noexcept;
 
     /// reload gives later connections another TLS context on every worker; connections that are

@@ -31,6 +31,7 @@ namespace cleat::net {
 /// an error.
 struct io_result
 {
+    /// Bytes that were moved; would_block: none can be moved now.
     std::size_t bytes = 0;
     bool would_block = false;
     error_code error{}; ///< error::closed: the peer's FIN.
@@ -41,12 +42,14 @@ struct io_result
 class socket
 {
 public:
+    /// The names that Asio's streams have.
     using executor_type = executor;
     using lowest_layer_type = socket;
     using wait_type = boost::asio::socket_base::wait_type;
     static constexpr wait_type wait_read = boost::asio::socket_base::wait_read;
     static constexpr wait_type wait_write = boost::asio::socket_base::wait_write;
 
+    /// Takes over a connected, non-blocking descriptor. Throws std::bad_alloc.
     socket(net::worker& owner, unique_fd fd)
         : worker_{&owner}, entry_{new readiness::entry{owner.readiness(), std::move(fd)}}
     {
@@ -64,12 +67,18 @@ public:
     }
     ~socket() { close(); }
 
+    /// get_executor runs functions on the worker's thread.
     [[nodiscard]] executor get_executor() const noexcept { return worker_->get_executor(); }
+    /// worker is the one that it belongs to.
     [[nodiscard]] net::worker& worker() const noexcept { return *worker_; }
+    /// lowest_layer is the socket itself.
     [[nodiscard]] socket& lowest_layer() noexcept { return *this; }
     [[nodiscard]] socket const& lowest_layer() const noexcept { return *this; }
+    /// is_open: it was not closed.
     [[nodiscard]] bool is_open() const noexcept { return entry_ != nullptr; }
+    /// native_handle is the descriptor; -1 after close.
     [[nodiscard]] int native_handle() const noexcept { return entry_ ? entry_->fd() : -1; }
+    /// entry is its entry in the worker's readiness. Not after close.
     [[nodiscard]] readiness::entry& entry() const noexcept { return *entry_; }
 
     /// set_priority sets the order in which a busy worker serves waits for this socket.
@@ -115,9 +124,11 @@ public:
             [this](auto&& handler, wait_type w) { this->start_wait(handler, w); }, token, event);
     }
 
+    /// async_read_some: void(error_code, std::size_t). asio::error::eof after the peer's FIN.
     template <class Buffers, class Token>
     auto async_read_some(Buffers const& buffers, Token&& token);
 
+    /// async_write_some: void(error_code, std::size_t). It may take fewer bytes than all.
     template <class Buffers, class Token>
     auto async_write_some(Buffers const& buffers, Token&& token);
 

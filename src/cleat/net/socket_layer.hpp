@@ -55,8 +55,11 @@ public:
     {
     };
 
+    /// socket_layer with an engine of this context, which outlives it. Throws std::bad_alloc.
     explicit socket_layer(tls::context const& context) : channel_{context} {}
 
+    /// handshake: see channel::handshake. This and the calls below are asio::error::bad_descriptor
+    /// where this side has closed the socket.
     template <waitable_socket Next>
     progress handshake(Next& next) noexcept
     {
@@ -71,6 +74,7 @@ public:
         return channel_.feed(read_before);
     }
 
+    /// read: see channel::read. It receives about as much as fills `plaintext`.
     template <waitable_socket Next>
     progress read(Next& next, std::span<std::byte> plaintext) noexcept
     {
@@ -90,6 +94,7 @@ public:
         return p;
     }
 
+    /// write: see channel::write. How much the socket takes decides on the size of the next turn.
     template <waitable_socket Next>
     progress write(Next& next, std::span<channel::piece const> pieces) noexcept
     {
@@ -105,6 +110,7 @@ public:
         return p;
     }
 
+    /// flush sends the records that the socket did not take.
     template <waitable_socket Next>
     progress flush(Next& next) noexcept
     {
@@ -129,6 +135,7 @@ public:
     /// turn is the most plaintext, in bytes, that one write takes.
     [[nodiscard]] std::size_t turn() const noexcept { return turn_.size(); }
 
+    /// start_wait has the socket wait for the event, with this handler.
     template <waitable_socket Next, class Handler>
     void start_wait(Next& next, wait event, waiting&, Handler&& handler)
     {
@@ -137,6 +144,7 @@ public:
             std::forward<Handler>(handler));
     }
 
+    /// end_wait takes the result of that wait.
     error_code end_wait(wait event, waiting&, error_code ec, std::size_t, bool) noexcept
     {
         if (event == wait::readable && !ec)
@@ -144,6 +152,8 @@ public:
         return ec;
     }
 
+    /// block waits in poll(2). asio::error::would_block where the program has made the socket
+    /// non-blocking.
     template <waitable_socket Next>
     error_code block(Next& next, wait event, waiting& w) noexcept
     {
@@ -153,6 +163,7 @@ public:
         return end_wait(event, w, detail::block_until_ready(next.native_handle(), event), 0, false);
     }
 
+    /// engine is the TLS state.
     [[nodiscard]] tls::engine& engine() noexcept { return channel_.engine(); }
     [[nodiscard]] tls::engine const& engine() const noexcept { return channel_.engine(); }
 

@@ -20,9 +20,11 @@ namespace cleat::net {
 /// address is a socket address of any family, as the kernel takes and gives it.
 struct address
 {
+    /// The address is the first `size` bytes of `storage`.
     sockaddr_storage storage{};
     socklen_t size = 0;
 
+    /// data, family: the address as bind(2) and its like take it, and AF_INET or another family.
     [[nodiscard]] sockaddr const* data() const noexcept
     {
         return reinterpret_cast<sockaddr const*>(&storage);

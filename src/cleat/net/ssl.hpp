@@ -38,6 +38,7 @@ using boost::beast::get_lowest_layer;
 
 namespace cleat::net::ssl {
 
+/// The names that asio::ssl has.
 using stream_base = net::stream_base;
 
 using net::host_name_verification;
@@ -74,10 +75,12 @@ public:
         sslv23_client = tls_client,
         sslv23_server = tls_server,
     };
+    /// file_format has PEM only.
     enum file_format
     {
         pem
     };
+    /// password_purpose is always for_reading: no key is written.
     enum password_purpose
     {
         for_reading,
@@ -121,6 +124,7 @@ protected:
 class context : public context_base
 {
 public:
+    /// native_handle_type is SSL_CTX of the TLS library.
     using native_handle_type = ssl_ctx_st*;
 
     /// A method without a role is a server's, or a client's if no certificate is set.
@@ -296,6 +300,7 @@ private:
     bool role_is_open_ = false;
 };
 
+/// stream is asio::ssl::stream's name for net::stream.
 template <class NextLayer>
 using stream = net::stream<NextLayer>;
 

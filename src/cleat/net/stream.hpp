@@ -77,12 +77,14 @@ struct lowest_layer_of<Next>
 /// stream_base has Asio's names for a handshake's role.
 struct stream_base
 {
+    /// handshake_type is the role of this side.
     enum handshake_type
     {
         client,
         server
     };
 
+    /// role_of is the role as tls::context_spec has it.
     static constexpr tls::role role_of(handshake_type type) noexcept
     {
         return type == server ? tls::role::server : tls::role::client;
@@ -99,6 +101,7 @@ class stream : public stream_base, public stream_settings<stream<NextLayer>>
         typename std::remove_reference_t<NextLayer>::executor_type>;
 
 public:
+    /// The names that Asio's streams have.
     using next_layer_type = std::remove_reference_t<NextLayer>;
     using lowest_layer_type = typename detail::lowest_layer_of<next_layer_type>::type;
     using executor_type = typename next_layer_type::executor_type;
@@ -108,6 +111,7 @@ public:
     template <class Executor>
     struct rebind_executor
     {
+        /// The type of that stream.
         using other = stream<typename next_layer_type::template rebind_executor<Executor>::other>;
     };
 
@@ -119,9 +123,12 @@ public:
     stream(stream&&) = default;
     stream& operator=(stream&&) = default;
 
+    /// get_executor is that of the next layer.
     [[nodiscard]] executor_type get_executor() noexcept { return next_.get_executor(); }
+    /// next_layer is the stream below TLS.
     [[nodiscard]] next_layer_type& next_layer() noexcept { return next_; }
     [[nodiscard]] next_layer_type const& next_layer() const noexcept { return next_; }
+    /// lowest_layer is that of the next layer, such as its socket; or the next layer itself.
     [[nodiscard]] lowest_layer_type& lowest_layer() noexcept { return lowest::find(next_); }
     [[nodiscard]] lowest_layer_type const& lowest_layer() const noexcept
     {
@@ -188,8 +195,8 @@ public:
         return start<void(error_code)>(shutdown_action{}, std::forward<Token>(token));
     }
 
-    // The same operations, blocking. On a worker they would block all of its connections.
-
+    /// handshake is async_handshake, blocking. This and the other blocking calls would block all
+    /// connections of a worker. Without `ec` they throw boost::system::system_error.
     template <class Role>
     error_code handshake(Role role, error_code& ec)
     {
@@ -203,6 +210,7 @@ public:
         throw_if(handshake(role, ec), "handshake");
     }
 
+    /// handshake of a peer whose first bytes were read already: see async_handshake.
     template <class Role, class Buffers>
         requires boost::asio::is_const_buffer_sequence<Buffers>::value
     std::size_t handshake(Role role, Buffers const& buffers, error_code& ec)
@@ -221,6 +229,7 @@ public:
         return bytes;
     }
 
+    /// read_some is async_read_some, blocking.
     template <class Buffers>
     std::size_t read_some(Buffers const& buffers, error_code& ec)
     {
@@ -237,6 +246,7 @@ public:
         return bytes;
     }
 
+    /// write_some is async_write_some, blocking.
     template <class Buffers>
     std::size_t write_some(Buffers const& buffers, error_code& ec)
     {
@@ -253,6 +263,7 @@ public:
         return bytes;
     }
 
+    /// shutdown is async_shutdown, blocking.
     error_code shutdown(error_code& ec)
     {
         shutdown_action action;

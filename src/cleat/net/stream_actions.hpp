@@ -20,8 +20,9 @@
 
 namespace cleat::net {
 
-// The kinds of cancellation: terminal, the stream cannot be used any more; partial, the caller
-// knows what was done and the stream goes on from there; total, nothing was done.
+/// without_effect, with_known_effect are kinds of cancellation: terminal, the stream cannot be used
+/// any more; partial, the caller knows what was done and the stream goes on from there; total,
+/// nothing was done.
 inline constexpr boost::asio::cancellation_type without_effect =
     boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial |
     boost::asio::cancellation_type::total;
@@ -31,10 +32,13 @@ inline constexpr boost::asio::cancellation_type with_known_effect =
 /// handshake_action: a handshake that was cancelled goes on when it is started again.
 struct handshake_action
 {
+    /// The role that the caller wants.
     tls::role role;
 
+    /// See engine_op.
     static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
 
+    /// See engine_op.
     progress attempt(auto& core, auto& next) noexcept
     {
         if (role != core.role)
@@ -48,6 +52,7 @@ struct handshake_action
         return p.next == wait::certificate ? progress{.error = boost::asio::error::try_again} : p;
     }
 
+    /// See engine_op.
     static void complete(auto& self, error_code ec) { self.complete(ec); }
 };
 
@@ -57,13 +62,16 @@ struct handshake_action
 template <class Buffers>
 struct buffered_handshake_action
 {
+    /// The handshake; the bytes that were read before it, how many of them were taken, and whether.
     handshake_action handshake;
     Buffers buffers;
     std::size_t bytes = 0;
     bool fed = false;
 
+    /// See engine_op.
     static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
 
+    /// See engine_op.
     progress attempt(auto& core, auto& next) noexcept
     {
         if (handshake.role != core.role)
@@ -73,6 +81,7 @@ struct buffered_handshake_action
         return handshake.attempt(core, next);
     }
 
+    /// feed gives all buffers to the layer. False: it does not take them.
     bool feed(auto& core) noexcept
     {
         auto const last = boost::asio::buffer_sequence_end(buffers);
@@ -85,6 +94,7 @@ struct buffered_handshake_action
         return true;
     }
 
+    /// See engine_op.
     void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
@@ -92,12 +102,15 @@ struct buffered_handshake_action
 template <class Buffers>
 struct read_action
 {
+    /// The caller's buffers, and how many bytes of plaintext are in them.
     Buffers buffers;
     std::size_t bytes = 0;
 
-    // A read that has given bytes completes before it can be cancelled, so none are lost.
+    /// See engine_op. A read that has given bytes completes before it can be cancelled, so none are
+    /// lost.
     static boost::asio::cancellation_type cancellable() noexcept { return without_effect; }
 
+    /// See engine_op.
     progress attempt(auto& core, auto& next) noexcept
     {
         if (boost::asio::buffer_size(buffers) == 0)
@@ -121,6 +134,7 @@ struct read_action
         return {};
     }
 
+    /// fill reads into one block until there is plaintext in it, or a reason to wait or to end.
     static progress fill(auto& core, auto& next, std::span<std::byte> block) noexcept
     {
         progress p;
@@ -130,6 +144,7 @@ struct read_action
         return p;
     }
 
+    /// See engine_op.
     void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
@@ -138,14 +153,17 @@ struct read_action
 template <class Buffers>
 struct write_action
 {
+    /// The caller's buffers, and how many bytes of them were taken.
     Buffers buffers;
     std::size_t bytes = 0;
 
+    /// See engine_op.
     [[nodiscard]] boost::asio::cancellation_type cancellable() const noexcept
     {
         return bytes == 0 ? without_effect : with_known_effect;
     }
 
+    /// See engine_op.
     progress attempt(auto& core, auto& next) noexcept
     {
         if (bytes != 0)
@@ -164,6 +182,7 @@ struct write_action
         return p;
     }
 
+    /// write_pieces writes the first N buffers, as far as a turn takes them.
     template <std::size_t N>
     progress write_pieces(auto& core, auto& next) noexcept
     {
@@ -184,8 +203,8 @@ struct write_action
         return core.layer.write(next, std::span{pieces}.first(count));
     }
 
-    // Bytes that were taken are sealed, in order, and leave even if this wait is cancelled: they
-    // count.
+    /// See engine_op. Bytes that were taken are sealed, in order, and leave even if this wait is
+    /// cancelled: they count.
     void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
@@ -193,11 +212,14 @@ struct write_action
 /// 8446, section 6.1).
 struct shutdown_action
 {
+    /// Whether close_notify is sealed, and how many bytes of plaintext were discarded after it.
     bool sent = false;
     std::size_t discarded = 0;
 
+    /// See engine_op.
     static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
 
+    /// See engine_op.
     progress attempt(auto& core, auto& next) noexcept
     {
         if (!core.layer.engine().established())
@@ -221,11 +243,13 @@ struct shutdown_action
         return {.error = boost::asio::error::message_size};
     }
 
+    /// end_of is a shutdown's result for the end of its reads: close_notify is no error.
     static error_code end_of(error_code ec) noexcept
     {
         return ec == boost::asio::error::eof ? error_code{} : ec;
     }
 
+    /// See engine_op.
     static void complete(auto& self, error_code ec) { self.complete(ec); }
 };
 

@@ -99,6 +99,7 @@ template <class T>
 class [[nodiscard]] task
 {
 public:
+    /// For the compiler.
     using promise_type = detail::promise<T>;
 
     task(task&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)} {}
@@ -109,6 +110,7 @@ public:
             frame_.destroy();
     }
 
+    /// For co_await.
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept
     {
@@ -142,8 +144,10 @@ inline task<void> detail::promise<void>::get_return_object() noexcept
 /// std::bad_alloc where there is none for the frame.
 struct detached
 {
+    /// For the compiler.
     struct promise_type
     {
+        /// For the compiler.
         static detached get_return_object() noexcept { return {}; }
         static std::suspend_never initial_suspend() noexcept { return {}; }
         static std::suspend_never final_suspend() noexcept { return {}; }
@@ -155,6 +159,7 @@ struct detached
 /// interest is the events of one descriptor that a wait is for.
 struct interest
 {
+    /// The descriptor, null for none; and whether to wake when it can be read, or written.
     readiness::entry* entry = nullptr;
     bool read = false;
     bool write = false;
@@ -171,18 +176,21 @@ struct interest
 class [[nodiscard]] ready : waiter, task_node
 {
 public:
+    /// ready for the descriptors of one connection, whose interrupt ends the wait.
     ready(net::interrupt& interrupt, interest first, interest second = {}) noexcept
         : interrupt_{interrupt}, interests_{first, second}
     {
     }
     ready(ready&&) = delete;
 
+    /// For co_await.
     [[nodiscard]] bool await_ready() noexcept
     {
         error_ = interrupt_.raised();
         return static_cast<bool>(error_);
     }
 
+    /// For co_await.
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> caller) noexcept
     {
         caller_ = caller;
@@ -199,6 +207,7 @@ public:
         return true;
     }
 
+    /// For co_await.
     [[nodiscard]] error_code await_resume() const noexcept { return error_; }
 
     /// found_in is the pass of the worker's loop in which an interest was found ready.

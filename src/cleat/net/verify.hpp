@@ -33,8 +33,10 @@ inline constexpr verify_mode verify_client_once = 4;
 class verify_context
 {
 public:
+    /// native_handle_type is X509_STORE_CTX of the TLS library.
     using native_handle_type = x509_store_ctx_st*;
 
+    /// verify_context of the TLS library's own.
     explicit verify_context(native_handle_type handle) noexcept : handle_{handle} {}
     verify_context(verify_context const&) = delete;
     verify_context& operator=(verify_context const&) = delete;
@@ -63,10 +65,13 @@ tls::verify_function verify_function_of(Callback callback)
 class host_name_verification
 {
 public:
+    /// As in Asio.
     using result_type = bool;
 
+    /// `host` is a DNS name or an IP address.
     explicit host_name_verification(std::string host) : host_{std::move(host)} {}
 
+    /// True where the chain is good and the certificate has the name.
     bool operator()(bool preverified, verify_context& context) const noexcept;
 
 private:

@@ -21,6 +21,7 @@ public:
     /// busy: an operation is waiting on the next layer.
     [[nodiscard]] bool busy() const noexcept { return busy_; }
 
+    /// begin_wait: an operation begins to wait on the next layer.
     void begin_wait() noexcept { busy_ = true; }
 
     /// end_wait lets all queued operations try again.

@@ -35,6 +35,7 @@ namespace cleat::net {
 class worker
 {
 public:
+    /// clock is monotonic.
     using clock = deadline::clock;
 
     /// number identifies the worker among the others, for logs and counters. Throws
@@ -43,7 +44,9 @@ public:
     worker(worker&&) = delete;
     ~worker();
 
+    /// number is that of the constructor. Any thread.
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
+    /// get_executor runs functions on this worker's thread. Any thread.
     [[nodiscard]] executor get_executor() noexcept { return executor{*this}; }
 
     /// set_handshake_time sets the time for handshakes in each pass, and again for those with
@@ -89,10 +92,11 @@ public:
         return passes_.load(std::memory_order_relaxed);
     }
 
+    /// longest_turn_window is the time that longest_turn looks back, at least.
+    static constexpr std::chrono::seconds longest_turn_window{60};
     /// longest_turn is the longest turn of the last longest_turn_window, and of up to as long
     /// before. A turn is a pass of the loop without its wait for events. Any thread: a reader that
     /// asks the worker for something first has the turns up to then.
-    static constexpr std::chrono::seconds longest_turn_window{60};
     [[nodiscard]] std::chrono::nanoseconds longest_turn() const noexcept
     {
         return std::chrono::nanoseconds{std::max(
@@ -104,6 +108,7 @@ public:
     /// different delays.
     void arm(deadline& d, std::chrono::milliseconds delay);
 
+    /// readiness is the worker's epoll set.
     [[nodiscard]] net::readiness& readiness() noexcept { return readiness_; }
 
     /// push queues a node that the caller owns, without an allocation; the executor queues any

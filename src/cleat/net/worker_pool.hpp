@@ -17,6 +17,7 @@
 
 namespace cleat::net {
 
+/// worker_pool_spec is what a worker_pool is made from.
 struct worker_pool_spec
 {
     std::size_t workers = 0; ///< 0: as many as the CPUs that this process may use.
@@ -44,7 +45,9 @@ public:
     worker_pool(worker_pool&&) = delete;
     ~worker_pool() { stop(); }
 
+    /// size is how many workers there are.
     [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
+    /// The worker of this number; the first has 0.
     [[nodiscard]] worker& operator[](std::size_t number) noexcept { return *workers_[number]; }
 
     /// broadcast calls a copy of f with each worker, on its thread, and does not wait for it. Two

@@ -19,6 +19,7 @@ namespace cleat::tls {
 /// and its key. Files and folders whose names begin with a dot do not count.
 struct certificate_folder
 {
+    /// The folder.
     std::string path;
     std::string glob{};     ///< The files that count, as fnmatch(3) has it: "*.pem". Empty: all.
     bool recursive = false; ///< With subfolders, except those behind links.
@@ -57,6 +58,7 @@ struct certificate_file
 /// Relative paths begin in the folder that is the process's own during the constructor, or reload.
 struct certificate_store_spec
 {
+    /// The certificates, in folders and in files of their own.
     std::vector<certificate_folder> folders{};
     std::vector<certificate_file> files{};
 

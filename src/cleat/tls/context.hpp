@@ -43,6 +43,7 @@ struct certificate_end
 /// the old one when its last engine has ended. The count has no lock: it belongs to one thread.
 struct engine_count
 {
+    /// How many there are now.
     std::size_t engines = 0;
     /// Called at the end of each engine that leaves `engines` 0. That engine uses its context no
     /// more, so this function may destroy it.
@@ -82,6 +83,7 @@ public:
     context& operator=(context&&) noexcept;
     ~context();
 
+    /// role is that of its connections.
     [[nodiscard]] tls::role role() const noexcept;
 
     /// unusable_reason is that of an unusable context; empty for every other.

@@ -22,12 +22,14 @@ namespace cleat::tls {
 
 class session_cache;
 
+/// role is the side of a connection.
 enum class role : std::uint8_t
 {
     server,
     client
 };
 
+/// protocol_version is a version of TLS, by its number on the wire (RFC 8446, section 4.2.1).
 enum class protocol_version : std::uint16_t
 {
     tls_1_2 = 0x0303,
@@ -45,6 +47,7 @@ enum class peer_verification : std::uint8_t
 /// client_rule is how a server verifies clients that get one of its certificates.
 struct client_rule
 {
+    /// As context_spec::verify.
     peer_verification verify = peer_verification::none;
     std::string authorities; ///< As context_spec::verify_authorities.
     std::string origin;      ///< As context_spec::verify_origin.
@@ -55,6 +58,7 @@ struct client_rule
 /// crl_source is a file of CRLs (RFC 5280, section 5), in PEM, or one CRL in DER.
 struct crl_source
 {
+    /// The content of the file.
     std::string text;
     std::string origin; ///< Its source, for error messages.
 
@@ -116,8 +120,10 @@ using verify_function = std::function<bool(bool preverified, x509_store_ctx_st* 
 /// it.
 struct context_spec
 {
+    /// Whether this side accepts connections or makes them.
     tls::role role = tls::role::server;
 
+    /// The oldest and the newest version that this side speaks.
     protocol_version version_min = protocol_version::tls_1_2;
     protocol_version version_max = protocol_version::tls_1_3;
 
@@ -131,6 +137,7 @@ struct context_spec
     /// Key exchange groups in order of preference. A name with a leading '?' is skipped where the
     /// library does not have it; any other unknown name is an error.
     std::string groups = "?X25519MLKEM768:X25519:P-256:P-384";
+    /// Server role: the order of `ciphers` and `ciphersuites` decides, and not the client's.
     bool prefer_server_ciphers = false;
     /// Signature algorithms in order of preference, in OpenSSL's names:
     /// "ECDSA+SHA256:RSA-PSS+SHA256". Empty: the library's own.
@@ -154,6 +161,7 @@ struct context_spec
     /// Refuse a client whose SNI no certificate answers to, rather than show it the default.
     bool refuse_unknown_names = false;
 
+    /// Whether the peer's certificate is requested and verified.
     peer_verification verify = peer_verification::none;
     /// PEM text of the authorities that peers' certificates must chain to. Empty, for a client that
     /// requires a certificate: the system's.

@@ -43,6 +43,7 @@ enum class want : std::uint8_t
 /// step is the result of one call. Bytes and error can both be set: data, and then the end.
 struct step
 {
+    /// The caller's next step.
     want next = want::nothing;
     std::size_t bytes = 0; ///< Plaintext bytes that this call returned (read) or took (write).
     error_code error{};    ///< Set: this direction is over. error::closed is the clean end.
@@ -107,6 +108,7 @@ enum class fatal_alert : std::uint8_t
 class engine
 {
 public:
+    /// engine of a new connection. The context must outlive it. Throws std::bad_alloc.
     explicit engine(context const& settings);
     engine(engine&&) noexcept;
     engine& operator=(engine&&) noexcept;

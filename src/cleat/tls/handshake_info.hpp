@@ -31,6 +31,7 @@ enum class ticket_use : std::uint8_t
 /// client_ticket is the ticket that a client offered.
 struct client_ticket
 {
+    /// Its use by the server.
     ticket_use use = ticket_use::none;
     /// Which opened it: 0 is context_spec::tickets, and then come the accepted ones.
     std::uint8_t secret = 0;

@@ -42,6 +42,7 @@ struct trust
     bool verified = false;   ///< The chain ends at one of the authorities, and is valid today.
     std::string reason;      ///< The library's error text where it is not; else empty.
     bool incomplete = false; ///< It ends at an issuer that was neither sent nor is an authority.
+    /// The leaf is issued for the name.
     bool name_matches = false;
 };
 

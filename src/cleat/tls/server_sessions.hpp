@@ -30,6 +30,7 @@ public:
     /// by_age is the session of this age, without taking it out; 0 is the newest of all.
     [[nodiscard]] session const& by_age(std::size_t age) const noexcept;
 
+    /// size is how many sessions it has.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:

@@ -26,6 +26,7 @@ public:
     session& operator=(session other) noexcept;
     ~session();
 
+    /// False where it holds no session.
     explicit operator bool() const noexcept { return session_ != nullptr; }
 
     /// single_use: use it for one connection only, so that an observer cannot link two connections
@@ -42,6 +43,7 @@ public:
     /// section 4.6.1). The server can still reject the data of any connection.
     [[nodiscard]] bool allows_early_data() const noexcept;
 
+    /// native_handle is the TLS library's SSL_SESSION. The reference stays with this object.
     [[nodiscard]] ssl_session_st* native_handle() const noexcept { return session_; }
 
 private:

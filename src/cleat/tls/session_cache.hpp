@@ -29,6 +29,7 @@ namespace cleat::tls {
 struct session_key
 {
     std::string host; ///< A name, or an IP address, as it was verified.
+    /// The port of the server.
     std::uint16_t port = 0;
     std::string alpn; ///< The protocols that the client offers, in its order, with commas.
     /// The rules under which the server was verified: a hash of context_spec::session_scope and of
@@ -47,6 +48,7 @@ struct session_key
 class session_cache
 {
 public:
+    /// session_cache of at most `servers_max` servers.
     explicit session_cache(std::size_t servers_max = limits::cached_servers_max);
     session_cache(session_cache&&) = delete;
 
@@ -60,6 +62,7 @@ public:
     /// drop: a handshake that has offered this session has failed. It is not offered again.
     void drop(session_key const& key, session const& failed) noexcept;
 
+    /// clear drops all sessions.
     void clear() noexcept;
 
     /// size is the number of sessions of all servers.

@@ -37,7 +37,9 @@ public:
     encoded_session& operator=(encoded_session&& other) noexcept;
     ~encoded_session();
 
+    /// bytes are valid as long as this object.
     [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return bytes_; }
+    /// empty: it has no session.
     [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
 
 private:
@@ -54,6 +56,7 @@ private:
 class session_id_cache
 {
 public:
+    /// clock is that of `now`: the system's.
     using clock = std::chrono::system_clock;
 
     /// `worker` is the number of its worker, among `workers`.
@@ -97,6 +100,7 @@ public:
     /// worker is the number of its worker.
     [[nodiscard]] std::size_t worker() const noexcept { return worker_; }
 
+    /// size is how many sessions it has.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// memory is how many bytes the sessions take, without the allocator's own.

@@ -17,11 +17,14 @@ namespace cleat::tls {
 /// ja4_fingerprint is a text like "t13d1516h2_8daaf6152771_e5627efa2ab1", or empty.
 struct ja4_fingerprint
 {
+    /// size_max is the length of the longest fingerprint.
     static constexpr std::size_t size_max = 36;
 
+    /// The text is the first `size` characters of `bytes`.
     std::array<char, size_max> bytes{};
     std::uint8_t size = 0;
 
+    /// text is a view into this object.
     [[nodiscard]] std::string_view text() const noexcept { return {bytes.data(), size}; }
 };
 
