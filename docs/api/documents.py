@@ -55,7 +55,7 @@ def translate_links(text: str, page: str) -> str:
         place, _, anchor = target.partition("#")
         path = os.path.normpath(os.path.join(os.path.dirname(page), place)) if place else page
         if image:
-            return f"![{words}]({os.path.basename(path)})"
+            return f'<img src="{os.path.basename(path)}" alt="{words}"/>'  # As a file in Doxyfile.
         return link(words, path, anchor)
 
     return LINK.sub(one, text)
