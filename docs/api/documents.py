@@ -9,7 +9,6 @@ import headers
 GUIDES = ("library", "from-asio-ssl", "ssl_writev")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^( *```\w*\n.*?^ *```)$", re.MULTILINE | re.DOTALL)
-EXAMPLES = "*.[ch]pp"
 
 
 FOLDERS = {
@@ -39,7 +38,7 @@ def link(text: str, path: str, anchor: str) -> str:
     if path.startswith("src/cleat/"):
         return f"[{text}](@ref {path.removeprefix('src/')})"
     if path == "examples":
-        return f"[{text}](examples.html)"
+        return f"[{text}](index.html#examples)"
     if path.startswith("examples/"):
         return f"[{text}]({example_page(name)})"
     return f"{text} (`{path}`)"
@@ -85,7 +84,7 @@ def first_sentence(text: str) -> str:
 
 
 def index(root: Path) -> str:
-    """index is the first page, with a line for each header."""
+    """index is the first page, with a line for each header and each example."""
     parts = []
     public = headers.public(root)
     for folder, title in FOLDERS.items():
@@ -96,16 +95,15 @@ def index(root: Path) -> str:
                 parts.append(f"| [{name}](@ref {name}) | {said} |")
         parts.append("")
     text = translate_links((root / "docs/api/index.md").read_text(), "docs/api/index.md")
-    return text.replace("HEADERS", "\n".join(parts))
+    rows = [
+        f"| [{path.name}]({example_page(path.name)}) | {first_sentence(path.read_text())} |"
+        for path in examples(root)
+    ]
+    return text.replace("HEADERS", "\n".join(parts)).replace("EXAMPLES", "\n".join(rows))
 
 
-def examples(root: Path) -> str:
-    """examples declares each example, with the question that it answers."""
-    parts = []
-    for path in sorted((root / "examples").glob(EXAMPLES)):
-        said = first_sentence(path.read_text())
-        parts.append(f"/** @example {path.name}\n{said} */\n")
-    return "\n".join(parts)
+def examples(root: Path) -> list[Path]:
+    return sorted((root / "examples").glob("*.[ch]pp"))
 
 
 # Doxygen lists the functions of a namespace only where it has a comment.
@@ -126,7 +124,8 @@ def namespaces() -> str:
 def all_of(root: Path) -> dict[str, str]:
     """all_of is each page's file, and its text."""
     found = {"index.md": index(root)}
-    found |= {"examples.dox": examples(root), "namespaces.dox": namespaces()}
+    found["namespaces.dox"] = namespaces()
+    found["examples.dox"] = "".join(f"/** @example {path.name} */\n" for path in examples(root))
     for name in GUIDES:
         found[f"guide-{name}.md"] = guide(name, (root / f"docs/guides/{name}.md").read_text())
     return found

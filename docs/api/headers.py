@@ -10,6 +10,9 @@ from pathlib import Path
 
 SETS = re.compile(r"FILE_SET HEADERS(?: BASE_DIRS[^\n]*?)? FILES([^)]*)\)", re.DOTALL)
 
+# In place of the values that CMake puts into tls_library.h.
+PLACEHOLDERS = {"@CLEAT_TLS_NAME@": "AWS-LC, BoringSSL or OpenSSL", "@CLEAT_TLS_CONDITION@": "1"}
+
 
 def public(root: Path) -> dict[str, Path]:
     """public is each installed header, as programs include it, and its file."""
@@ -50,7 +53,8 @@ PLAIN = '<span class="special">{}</span>.'
 
 def translate(text: str) -> str:
     """translate gives a header's comments to Doxygen. No line is added or removed."""
-    text = text.replace("@CLEAT_TLS_NAME@", "one TLS library").replace("@CLEAT_TLS_CONDITION@", "1")
+    for placeholder, value in PLACEHOLDERS.items():
+        text = text.replace(placeholder, value)
     if text.startswith("/*"):
         return translate_c(text)
     text = BOOST.sub(lambda found: "\n" * found[0].count("\n"), text)

@@ -136,6 +136,12 @@ def test_every_link_leads_to_a_page_and_an_anchor_that_exist(out: Path) -> None:
     assert broken[:20] == []
 
 
+def test_no_link_is_guessed(out: Path) -> None:
+    text = "".join(path.read_text() for path in (out / "html").glob("*.html"))
+    assert re.search(r"<a [^>]*>tls::context_spec</a>", text)
+    assert re.findall(r"<a [^>]*>(?:void|const|what\(\)|pem_text)</a>", text) == []
+
+
 def test_every_name_that_the_search_finds_exists(out: Path) -> None:
     targets = re.findall(r'"([^"]+)"\],?$', (out / "html/names.js").read_text(), re.MULTILINE)
     pages = {path.name: Page(path) for path in (out / "html").glob("*.html")}
