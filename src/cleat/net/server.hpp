@@ -79,7 +79,8 @@ struct server_spec
     /// of the store.
     std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};
 
-    /// Called on the worker's thread for each connection that failed; for logs. Must not throw.
+    /// Called on the worker's thread for each connection that failed; for logs. Several workers may
+    /// call it at the same time. Must not throw.
     std::function<void(connection_failure const&)> on_failure{};
 };
 
