@@ -7,6 +7,7 @@
 #include "result/environment.hpp"
 #include "system/files.hpp"
 #include "system/processes.hpp"
+#include "text/fields.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/times.hpp"
@@ -53,13 +54,6 @@ void check_header(std::string const& header)
                        header.find_first_not_of(token_characters) == colon;
     if (!named || header.find_first_of("\r\n") != std::string::npos)
         refuse_usage(fmt::format("--header '{}': write 'Name: value'", header));
-}
-
-bool is_named(std::string_view header, std::string_view name)
-{
-    auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-    return header.size() > name.size() && header[name.size()] == ':' &&
-           std::ranges::equal(header.substr(0, name.size()), name, {}, lower, lower);
 }
 
 // A name that the TLS library does not know is reported with the options that may have given it.
@@ -544,7 +538,7 @@ void load_options::set_requests(load_request& request, std::string const& path_o
     }
     // A field that --header gives is not sent twice.
     auto const add = [&](std::string_view field, std::string_view value) {
-        if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
+        if (std::ranges::none_of(headers, [&](auto const& h) { return has_name(h, field); }))
             fields += fmt::format("{}: {}\r\n", field, value);
     };
     add("Host", host_field(host, spec.port));

@@ -1,33 +1,11 @@
 #include "generate/http_answer.hpp"
+#include "text/fields.hpp"
 #include "text/lists.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include <strings.h>
-
 namespace cleat::bench {
-namespace {
-
-bool equal(std::string_view a, std::string_view b) noexcept
-{
-    return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-// Lists of words as in "Connection: keep-alive, close".
-bool lists(std::string_view value, std::string_view word) noexcept
-{
-    while (!value.empty()) {
-        std::size_t const comma = std::min(value.find(','), value.size());
-        if (equal(trimmed(value.substr(0, comma)), word))
-            return true;
-        value.remove_prefix(std::min(comma + 1, value.size()));
-    }
-    return false;
-}
-
-} // namespace
-
 std::size_t http_answer::take(std::string_view bytes)
 {
     std::size_t taken = 0;
@@ -111,7 +89,7 @@ std::size_t http_answer::take_line(std::string_view bytes, bool& complete)
 
 void http_answer::on_header(std::string_view name, std::string_view value)
 {
-    if (equal(name, "content-length")) {
+    if (is_same_word(name, "content-length")) {
         std::uint64_t length = 0;
         auto const read = std::from_chars(value.data(), value.data() + value.size(), length);
         if (read.ec != std::errc{} || read.ptr != value.data() + value.size() ||
@@ -119,12 +97,12 @@ void http_answer::on_header(std::string_view name, std::string_view value)
             return fail();
         has_length_ = true;
         left_ = length;
-    } else if (equal(name, "transfer-encoding")) {
-        chunked_ = chunked_ || lists(value, "chunked");
-    } else if (equal(name, "connection")) {
-        if (lists(value, "close"))
+    } else if (is_same_word(name, "transfer-encoding")) {
+        chunked_ = chunked_ || has_word(value, "chunked");
+    } else if (is_same_word(name, "connection")) {
+        if (has_word(value, "close"))
             closes_ = true;
-        else if (lists(value, "keep-alive"))
+        else if (has_word(value, "keep-alive"))
             closes_ = false;
     }
 }
