@@ -3,12 +3,10 @@
 #pragma once
 
 #include "generate/alarm.hpp"
+#include "generate/due_times.hpp"
 #include "generate/worker_load.hpp"
 
 #include <cleat/net/task.hpp>
-
-#include <chrono>
-#include <cstdint>
 
 namespace cleat::bench {
 
@@ -16,14 +14,6 @@ namespace cleat::bench {
 /// before, and closes. It was meant to begin at `intended`: the response time counts from there,
 /// because that is how long a user would have waited.
 net::detached transact(worker_load& load, moment intended, unsigned requests);
-
-/// kept_turn is one connection's part of the requests of `kept`.
-struct kept_turn
-{
-    moment begun;                  ///< Of the load.
-    std::chrono::nanoseconds turn; ///< From there to its first request, where gaps are constant.
-    std::uint64_t seed;            ///< Repeats what is random.
-};
 
 /// keep_requesting keeps one connection and sends a request in every period of the load's `kept`.
 /// After a connection broke, the next request waits for a new one. The alarm is the connection's

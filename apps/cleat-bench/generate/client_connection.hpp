@@ -1,0 +1,54 @@
+// client_connection: one connection of a load: its socket, its TLS and the sessions that it gets.
+
+#pragma once
+
+#include "generate/attempt.hpp"
+#include "generate/session_pool.hpp"
+#include "generate/worker_load.hpp"
+
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/net/channel.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/readiness.hpp>
+#include <cleat/net/socket.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/tls/session.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace cleat::bench {
+
+/// client_connection gives its sessions to its identity's pool when it ends.
+struct client_connection
+{
+    client_connection(net::worker& worker, unique_fd fd, client_identity& client);
+    client_connection(client_connection&&) = delete;
+    ~client_connection();
+
+    /// has_ticket: the server has given a session on this connection.
+    [[nodiscard]] bool has_ticket();
+
+    /// reading and writing are what to wait for.
+    [[nodiscard]] net::interest reading() const noexcept { return {&socket.entry(), true, false}; }
+    [[nodiscard]] net::interest writing() const noexcept { return {&socket.entry(), false, true}; }
+
+    /// receive reads once, at most a turn.
+    net::progress receive(std::span<std::byte> block) noexcept;
+
+    net::socket socket;
+    net::channel channel;
+    client_identity& identity;
+    std::optional<session_pool::held> offered;
+    std::vector<tls::session> given;
+};
+
+/// establish connects and shakes hands. False: it failed, and the attempt has counted that. `early`
+/// is how much of the request the server has taken as early data.
+net::task<bool> establish(
+    net::interrupt& interrupt, worker_load& load, attempt& account,
+    std::optional<client_connection>& made, std::span<std::byte const> request, std::size_t& early);
+
+} // namespace cleat::bench
