@@ -2,28 +2,20 @@
 rejects it. The server counts too: it hears every request once."""
 
 import json
-import os
 import re
-import shutil
-import socket
-import subprocess
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 
-from certificates import Certificate
-from deadlines import DEADLINE, eventually
+import nginx_server
+from deadlines import eventually
 from early_server import TOO_EARLY, EarlyServer, library
 from http_handlers import http
 from tls_server import OpensslServer
 
-NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-
 with_library = pytest.mark.skipif(library() is None, reason="there is no libssl.so.3")
-with_nginx = pytest.mark.skipif(
-    NGINX is None, reason="nginx is missing: apps/cleat-bench/compare/peers/install"
-)
+with_nginx = pytest.mark.skipif(nginx_server.PROGRAM is None, reason=nginx_server.MISSING)
 
 
 def early(bench, address: str, *words: object, code: int = 0) -> dict:
@@ -174,54 +166,6 @@ def test_nothing_of_it_unless_asked(bench, server):
     assert "early data" not in found["text"]
 
 
-# nginx.
-
-
-class Nginx:
-    """Nginx serves while its `with` lasts, on a socket that it inherits."""
-
-    CONFIG = """
-daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
-events {{ }}
-http {{
-  access_log {folder}/access.log; client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  log_format early "$ssl_early_data"; access_log {folder}/early.log early;
-  server {{
-    listen {address} ssl; ssl_protocols TLSv1.3; ssl_early_data {early};
-    ssl_certificate {cert}; ssl_certificate_key {key};
-    location / {{ return 200 "hello"; }}
-  }}
-}}
-"""
-
-    def __init__(self, folder: Path, certificate: Certificate, early_data: str) -> None:
-        self.log = folder / "early.log"
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        config = folder / "nginx.conf"
-        config.write_text(self.CONFIG.format(
-            folder=folder, address=self.address, early=early_data, cert=certificate.cert,
-            key=certificate.key))
-        fd = self.listener.fileno()
-        assert NGINX
-        self.process = subprocess.Popen(
-            [NGINX, "-p", folder, "-e", folder / "error.log", "-c", config], pass_fds=(fd,),
-            env=os.environ | {"NGINX": f"{fd};"})
-
-    def __enter__(self) -> "Nginx":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()  # Its worker ends with it.
-        self.process.wait(DEADLINE)
-        self.listener.close()
-
-    def requests(self) -> list[str]:
-        return self.log.read_text().split("\n")[:-1]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     made = tmp_path / "nginx"
@@ -232,7 +176,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @with_nginx
 @pytest.mark.parametrize("setting, counted", [("on", [15, 15, 0]), ("off", [0, 0, 0])])
 def test_nginx_with_its_early_data(bench, certs, folder, setting, counted):
-    with Nginx(folder, certs.ecdsa, setting) as target:
+    settings = (f"ssl_protocols TLSv1.3; ssl_early_data {setting}; "
+                'location / { return 200 "hello"; }')
+    with nginx_server.Nginx(folder, certs.ecdsa, settings, "$ssl_early_data") as target:
         found = early(bench, target.address)
         eventually("nginx logs all", lambda: len(target.requests()) == 20)
     assert found["ok"] == 20
