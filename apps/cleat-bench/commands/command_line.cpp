@@ -32,6 +32,7 @@ constexpr char const* epilogue =
     "  cleat-bench load localhost:8443                     ten connections, for ten seconds\n"
     "  cleat-bench load -r 500 -d 30s localhost:8443       500 new connections a second\n"
     "  cleat-bench load --reuse 4 localhost:8443           three of four resume a session\n"
+    "  cleat-bench load --websocket --messages 100 https://localhost:8443/echo\n"
     "  cleat-bench load --phases 100-2000/60s --html r.html https://localhost:8443/1k\n";
 
 constexpr char const* probe_epilogue =
@@ -185,6 +186,7 @@ void add_load(CLI::App& app, load_options& options)
     options.add_limits(app);
     options.add_tls(app);
     options.add_exchange(app);
+    options.add_websocket(app);
     options.add_output(app);
     options.add_gate(app);
     options.add_target(app);

@@ -56,6 +56,26 @@ std::string cure_for_certificate(std::string_view kind, std::string const& autho
     return "see with `cleat-bench probe` what the server shows, or leave --verify out";
 }
 
+// The cure for a failure of the first WebSocket; empty where it is one of any connection.
+std::string cure_for_websocket(failure const& what)
+{
+    if (what.kind.starts_with("refused with status"))
+        return "the server opens no WebSocket here: check the path, and give the fields that it "
+               "wants, such as Origin, with --header";
+    if (what.kind.starts_with("protocol: "))
+        return "the server breaks RFC 6455: see its log, and what stands before it";
+    if (what.stage == stage::upgrade && what.kind != "timeout" && what.kind != unfinished)
+        return "this is no answer of a WebSocket server (RFC 6455, section 4.2.2): check the path, "
+               "and what stands before the server";
+    if (what.stage == stage::answer && what.kind.starts_with("closed"))
+        return "see the server's log: its limit may be below --message-size, or its --message-type "
+               "another one";
+    if (what.stage == stage::answer && what.kind != "timeout" && what.kind != unfinished)
+        return "the server has to send back each message as it came: name an echo service with "
+               "--path, or leave out --messages and --keep";
+    return {};
+}
+
 // The cure for a failure of the first transaction.
 std::string cure_for_first(failure const& what, load_request const& request)
 {
@@ -72,8 +92,11 @@ std::string cure_for_first(failure const& what, load_request const& request)
     if (what.kind.starts_with("certificate"))
         return cure_for_certificate(what.kind, request.spec.tls.verify_origin);
     bool const may_be_h2 = std::ranges::count(request.spec.tls.alpn, "h2") != 0;
-    if (may_be_h2 && what.stage == stage::answer)
+    if (may_be_h2 && (what.stage == stage::answer || what.stage == stage::upgrade))
         return "this client speaks HTTP/1.1: leave h2 out of --alpn";
+    if (request.spec.websocket)
+        if (std::string cure = cure_for_websocket(what); !cure.empty())
+            return cure;
     if (what.kind.starts_with("wrong status"))
         return "check the path, or say what to expect with --expect-status";
     if (what.kind == "answer cut off" || what.kind == "truncated")
@@ -115,6 +138,8 @@ void try_request(load_request const& request, std::string const& bytes, std::str
     one.transactions = 1;
     one.workers = 1;
     one.warm_up = {};
+    if (one.websocket && one.websocket->use == websocket_use::hold)
+        one.websocket->use = websocket_use::open;
     if (one.exchange.http && one.exchange.size && *one.exchange.size > answer_whole_max) {
         one.exchange.until_head = true;
         one.end = ending::reset; // The server may still be sending.

@@ -4,6 +4,7 @@
 #include "gate/baseline.hpp"
 #include "gate/condition.hpp"
 #include "generate/target.hpp"
+#include "generate/websocket_opening.hpp"
 #include "result/environment.hpp"
 #include "system/files.hpp"
 #include "system/processes.hpp"
@@ -248,11 +249,14 @@ load_request load_options::make() const
 {
     check_effect();
     check_values();
+    check_websocket();
     load_request request;
     set_schedule(request);
     std::string const path_of_target = set_target(request.spec);
     set_tls(request);
     set_exchange(request, path_of_target);
+    if (websocket)
+        set_websocket(request);
     for (int const pid : server_pids)
         if (!exists(pid))
             refuse_usage(fmt::format("--server-pid {}: there is no such process here", pid));
@@ -364,8 +368,9 @@ void load_options::set_kept_loop(load_request& request) const
             *rate, connections, duration));
     spec.loop = loop;
     request.asked.emplace_back(
-        "kept connections",
-        fmt::format("{}, {} requests/s together, {}", connections, *rate, arrivals));
+        "kept connections", fmt::format(
+                                "{}, {} {}/s together, {}", connections, *rate,
+                                websocket ? "messages" : "requests", arrivals));
 }
 
 // More connections than this machine can hold are an error here, and not thousands of failures.
@@ -499,7 +504,7 @@ void load_options::set_exchange(load_request& request, std::string const& path_o
 {
     load_spec& spec = request.spec;
     exchange& exchange = spec.exchange;
-    exchange.requests = requests;
+    exchange.requests = websocket ? messages.value_or(1) : requests;
     exchange.status = status;
     exchange.body = body_text;
     if (!size.empty())
@@ -545,8 +550,10 @@ void load_options::set_requests(load_request& request, std::string const& path_o
     add("User-Agent", "cleat-bench");
     if (!body.empty())
         add("Content-Length", std::to_string(body.size()));
+    if (websocket)
+        fields += upgrade_fields();
     // A server that closes after its answer to early data may give no ticket.
-    if (requests == 1 && !keep && !keep_alive && !early_data)
+    else if (requests == 1 && !keep && !keep_alive && !early_data)
         add("Connection", "close");
     exchange.head = method == "HEAD";
 

@@ -57,6 +57,12 @@ public:
     std::string size;
     std::string body_text; ///< That a right body has.
 
+    bool websocket = false;
+    std::optional<unsigned> messages;
+    std::string message_size = "125";
+    std::string message_type = "text";
+    bool hold = false; ///< WebSockets stay open until the time is up.
+
     unsigned reuse = 1;
     std::optional<double> ratio;
     bool session_ids = false;
@@ -89,6 +95,7 @@ public:
     void add_start(CLI::App& app);
     void add_tls(CLI::App& app);
     void add_exchange(CLI::App& app);
+    void add_websocket(CLI::App& app);
     void add_limits(CLI::App& app);
     void add_output(CLI::App& app);
     void add_gate(CLI::App& app);
@@ -103,6 +110,7 @@ public:
 
 private:
     void check_effect() const;
+    void check_websocket() const;
     void check_values() const;
     void set_schedule(load_request& request) const;
     void set_kept_loop(load_request& request) const;
@@ -114,6 +122,7 @@ private:
     void set_reuse(load_request& request) const;
     void set_exchange(load_request& request, std::string const& path_of_target) const;
     void set_requests(load_request& request, std::string const& path_of_target) const;
+    void set_websocket(load_request& request) const;
     void set_gate(load_request& request) const;
 
     CLI::App const* app_ = nullptr; // The subcommand whose options they are.

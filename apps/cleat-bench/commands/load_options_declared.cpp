@@ -24,8 +24,9 @@ void load_options::add_schedule(CLI::App& app)
         ->group(group);
     app.add_flag(
            "--keep", keep,
-           "connections stay open and carry requests until the time is up; with --rate these are "
-           "requests per second over all of them")
+           "connections stay open and carry requests, or messages of --websocket, until the time "
+           "is "
+           "up; with --rate these are so many per second over all of them")
         ->group(group);
     app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
         ->group(group)

@@ -31,6 +31,34 @@ std::optional<double> each_seconds(std::chrono::nanoseconds all, std::uint64_t t
                              : std::optional{in_seconds(all) / static_cast<double>(transactions)};
 }
 
+// They have their columns in every table: one has results of several kinds.
+std::vector<listed_figure> websocket_figures_of(result const& found)
+{
+    std::optional<websocket_counts> const& counts = found.counts.websocket;
+    auto const number = [&](std::uint64_t value) {
+        return counts ? std::optional{static_cast<double>(value)} : std::nullopt;
+    };
+    websocket_counts const known = counts.value_or(websocket_counts{});
+    std::vector<listed_figure> figures{
+        {"openings", "Connections that were begun to open a WebSocket.", number(known.openings)},
+        {"openings_failed", "Openings of WebSockets that failed.",
+         number(known.openings - known.opened())},
+        {"opening_rate", "WebSockets that were opened in the measured time, per second.",
+         counts ? std::optional{found.opening_rate()} : std::nullopt},
+    };
+    for (percentile_level const& each : percentile_levels) {
+        auto const ns = known.opening_percentile(each.level);
+        figures.push_back(
+            {fmt::format("opening_{}_seconds", each.name),
+             fmt::format("Time that {:g} % of all openings of WebSockets reach.", each.level),
+             ns ? std::optional{static_cast<double>(*ns) / 1e9} : std::nullopt});
+    }
+    figures.push_back(
+        {"messages", "WebSocket messages that came, echoes too.", number(known.messages)});
+    figures.push_back({"pings", "Pings of the server.", number(known.pings)});
+    return figures;
+}
+
 std::vector<listed_figure> listed_figures_of(result const& found)
 {
     tally const& counts = found.counts;
@@ -67,6 +95,8 @@ std::vector<listed_figure> listed_figures_of(result const& found)
             {"server_cores", "Cores that the server kept busy in the measured time.",
              found.server ? std::optional{found.server->cores} : std::nullopt},
         });
+    for (listed_figure& each : websocket_figures_of(found))
+        figures.push_back(std::move(each));
     return figures;
 }
 

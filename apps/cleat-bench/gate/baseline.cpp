@@ -163,6 +163,13 @@ std::string_view loop_kind(std::vector<fact> const& asked, std::optional<double>
     return rate ? "open loop" : "closed loop";
 }
 
+// The use that a load makes of WebSockets; empty where it opens none.
+std::string_view websocket_of(std::vector<fact> const& asked)
+{
+    auto const found = std::ranges::find(asked, "WebSocket", &fact::first);
+    return found == asked.end() ? std::string_view{} : std::string_view{found->second};
+}
+
 // Why a baseline says nothing of a load; empty where it is of the same kind and rate.
 std::string difference(
     result const& baseline, std::vector<fact> const& asked, std::optional<double> rate)
@@ -171,6 +178,12 @@ std::string difference(
     std::string_view const now = loop_kind(asked, rate);
     if (before != now)
         return fmt::format("it is of the kind '{}', and this load of the kind '{}'", before, now);
+    std::string_view const use_before = websocket_of(baseline.asked);
+    std::string_view const use = websocket_of(asked);
+    if (use_before != use)
+        return fmt::format(
+            "its WebSockets: '{}', and those of this load: '{}'",
+            use_before.empty() ? "none" : use_before, use.empty() ? "none" : use);
     if (rate && std::abs(*rate / baseline.rate_asked.value_or(0) - 1) >= asked_tolerance)
         return fmt::format(
             "its rate is {:.6g}/s, and that of this load {:.6g}/s", baseline.rate_asked.value_or(0),

@@ -19,13 +19,28 @@ std::uint64_t ns(clock::duration d) noexcept
 attempt::attempt(worker_load& load, moment intended)
     : load_{load}, counts_{load.counts()}, intended_{intended}, counted_{load.is_counted(intended)}
 {
+    begin_connection(intended);
+    begin_transaction(intended);
+    if (counted_)
+        counts_.slip.record(ns(begun_ - intended));
+}
+
+attempt::attempt(worker_load& load, moment due, ahead)
+    : load_{load}, counts_{load.counts()}, intended_{due}, counted_{load.is_counted(due)}
+{
+    begin_connection(due);
+    ahead_ = true;
+}
+
+void attempt::begin_connection(moment intended)
+{
     load_.connection_begun();
     begun_ = clock::now();
-    begin_transaction(intended);
-    if (counted_) {
-        ++counts_.connections;
-        counts_.slip.record(ns(begun_ - intended));
-    }
+    intended_ = intended;
+    // All messages of a WebSocket are of one path.
+    if (load_.spec().websocket)
+        path_ = load_.choose_path();
+    counts_.connections += counted_ ? 1U : 0U;
 }
 
 attempt::~attempt()
@@ -37,9 +52,11 @@ attempt::~attempt()
 
 void attempt::begin_transaction(moment intended)
 {
-    intended_ = intended;
+    intended_ = response_from_ = intended;
     open_ = true;
-    path_ = load_.choose_path();
+    ahead_ = false;
+    if (!load_.spec().websocket)
+        path_ = load_.choose_path();
     if (!counted_)
         return;
     ++counts_.attempts;
@@ -89,7 +106,7 @@ void attempt::handshake_done(tls::handshake_info const& agreed, bool offered)
         return;
     (agreed.resumed ? counts_.tls_resumed : counts_.tls).record(ns(clock::now() - connected_));
     ++(agreed.resumed ? counts_.resumed : counts_.full);
-    counts_.offered += offered ? 1 : 0;
+    counts_.offered += offered ? 1U : 0U;
     if (counts_.early && agreed.early != tls::early_data::not_offered) {
         ++counts_.early->offered;
         ++(agreed.early == tls::early_data::accepted ? counts_.early->accepted
@@ -142,22 +159,79 @@ void attempt::received(std::size_t bytes)
 
 void attempt::answered()
 {
+    answered_at(clock::now());
+}
+
+void attempt::answered_at(moment end)
+{
     open_ = false;
     if (!counted_)
         return;
-    moment const now = clock::now();
-    std::uint64_t const response = ns(now - intended_);
+    std::uint64_t const response = ns(end - response_from_);
     ++counts_.ok;
-    count_late(now, true);
+    count_late(end, true);
     counts_.response.record(response);
     if (!counts_.paths.empty()) {
         ++counts_.paths[path_].ok;
         counts_.paths[path_].response.record(response);
     }
     interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
-    add(counts_.interval_at(load_.since_begin(now)), one);
+    add(counts_.interval_at(load_.since_begin(end)), one);
     if (load_.spec().by_start)
         add(interval_of_start(), one);
+}
+
+void attempt::opening_begun()
+{
+    bool const is_kept = std::holds_alternative<kept>(load_.spec().loop);
+    opening_from_ = is_kept ? clock::now() : intended_;
+    counts_.websocket->openings += counted_ ? 1U : 0U;
+}
+
+void attempt::upgrade_begun()
+{
+    request_begun_ = clock::now();
+    // The first byte of an echo is of more interest than that of the opening.
+    first_byte_ = load_.spec().websocket->use == websocket_use::echo;
+    stage_ = stage::upgrade;
+}
+
+void attempt::opened()
+{
+    opened_ = clock::now();
+    stage_ = stage::open;
+    bool const is_echo = load_.spec().websocket->use == websocket_use::echo;
+    if (is_echo && !std::holds_alternative<kept>(load_.spec().loop))
+        response_from_ = opened_;
+    if (!counted_)
+        return;
+    counts_.websocket->opening.record(ns(opened_ - opening_from_));
+    counts_.websocket->opened_in_time += load_.is_in_schedule(opened_) ? 1U : 0U;
+}
+
+void attempt::opening_answered()
+{
+    answered_at(opened_);
+}
+
+void attempt::message_begun()
+{
+    request_begun_ = clock::now();
+    first_byte_ = false;
+    stage_ = stage::answer;
+}
+
+void attempt::sent(std::size_t bytes) noexcept
+{
+    counts_.bytes_up += counted_ ? bytes : 0;
+}
+
+void attempt::heard(std::uint64_t pings, std::uint64_t messages) noexcept
+{
+    if (!counted_)
+        return;
+    counts_.websocket->pings += pings;
+    counts_.websocket->messages += messages;
 }
 
 void attempt::failed(error_code ec, tls::engine const& engine)
@@ -167,6 +241,8 @@ void attempt::failed(error_code ec, tls::engine const& engine)
 
 void attempt::failed(std::string kind)
 {
+    if (ahead_)
+        begin_transaction(intended_);
     open_ = false;
     if (!counted_)
         return;

@@ -20,6 +20,12 @@ class attempt
 {
 public:
     attempt(worker_load& load, moment intended);
+    /// ahead: the connection is begun before its first transaction is due, which due_transaction
+    /// begins. Where it fails before, that transaction has failed.
+    struct ahead
+    {
+    };
+    attempt(worker_load& load, moment due, ahead);
     attempt(attempt&&) = delete;
     ~attempt();
 
@@ -50,25 +56,47 @@ public:
     void received(std::size_t bytes);
     void answered();
 
+    /// The opening of a WebSocket: its connection is to be begun, its Upgrade is to be sent, and it
+    /// is open. A message that is sent right after it counts from there, unless it was due before.
+    void opening_begun();
+    void upgrade_begun();
+    void opened();
+    /// opening_answered ends a transaction that is an opening, which was ok.
+    void opening_answered();
+
+    /// message_begun: a message is sent over a WebSocket.
+    void message_begun();
+    /// waits_open: no message is under way.
+    void waits_open() noexcept { stage_ = stage::open; }
+    void sent(std::size_t bytes) noexcept;
+    /// heard counts what came over a WebSocket.
+    void heard(std::uint64_t pings, std::uint64_t messages) noexcept;
+
     /// failed counts a failure in the current stage.
     void failed(error_code ec, tls::engine const& engine);
     void failed(std::string kind);
 
 private:
+    void begin_connection(moment intended);
     void begin_transaction(moment intended);
+    void answered_at(moment end);
     void count_late(moment end, bool ok) noexcept;
     [[nodiscard]] interval& interval_of_start();
 
     worker_load& load_;
     tally& counts_;
     moment intended_;
+    moment response_from_; // The intended start, or the end of a WebSocket's opening.
+    moment opening_from_;
+    moment opened_;
     moment begun_;
     moment connected_;
     moment request_begun_;
     std::size_t path_ = 0;
     stage stage_ = stage::connect;
     bool counted_;
-    bool open_ = false; // A transaction has no outcome yet.
+    bool open_ = false;  // A transaction has no outcome yet.
+    bool ahead_ = false; // The first transaction is not begun yet.
     bool first_byte_ = false;
 };
 

@@ -28,8 +28,8 @@ result<unique_fd> dial(worker_load& load) noexcept
     unique_fd fd{::socket(spec.address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
-    bool const has_many =
-        spec.exchange.requests > 1 || spec.keep || std::holds_alternative<kept>(spec.loop);
+    bool const has_many = spec.exchange.requests > 1 || spec.keep ||
+                          std::holds_alternative<kept>(spec.loop) || spec.websocket;
     if (spec.exchange.request.size() > one_packet || has_many || spec.finished_alone)
         net::set_no_delay(fd.get());
     if (net::address const* const source = load.next_source(); source != nullptr) {

@@ -1,4 +1,4 @@
-// due_times: when a kept connection sends its requests. Plain arithmetic.
+// due_times: when a kept connection sends its requests or messages. Plain arithmetic.
 
 #pragma once
 
@@ -15,8 +15,9 @@ namespace cleat::bench {
 /// kept_turn is one connection's part of the requests of `kept`.
 struct kept_turn
 {
-    moment begun;                  ///< Of the load.
+    moment begun;                  ///< Of the load; of WebSockets, once all should be open.
     std::chrono::nanoseconds turn; ///< From there to its first request, where gaps are constant.
+    moment opens;                  ///< A WebSocket opens then.
     std::uint64_t seed;            ///< Repeats what is random.
 };
 

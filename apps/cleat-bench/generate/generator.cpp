@@ -1,5 +1,6 @@
 #include "generate/generator.hpp"
 #include "generate/transaction.hpp"
+#include "generate/websocket_transaction.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -111,9 +112,17 @@ net::detached generator::run_kept_connections()
     for (std::size_t i = 0; i != kept_alarms_.size(); ++i) {
         std::uint64_t const seed = loop.seed * 1'000'003 + part_.number + i * part_.count;
         // Evenly spaced requests of all connections are evenly spaced too.
-        auto const turn = loop.period * static_cast<std::int64_t>(i * part_.count + part_.number) /
-                          static_cast<std::int64_t>(loop.connections);
-        keep_requesting(*this, std::move(kept_alarms_[i]), {begun_, turn, seed});
+        auto const number = static_cast<std::int64_t>(i * part_.count + part_.number);
+        auto const all = static_cast<std::int64_t>(loop.connections);
+        kept_turn const part{
+            .begun = begun_ + loop.open_ahead,
+            .turn = loop.period * number / all,
+            .opens = begun_ + loop.open_ahead / 2 * number / all,
+            .seed = seed};
+        if (spec_.websocket)
+            keep_messaging(*this, std::move(kept_alarms_[i]), part);
+        else
+            keep_requesting(*this, std::move(kept_alarms_[i]), part);
     }
     net::interrupt interrupt{worker_};
     alarm_.set(last_);
@@ -191,7 +200,10 @@ void generator::begin_one(moment intended)
 {
     unsigned const requests = take_requests(intended);
     if (in_flight_ < spec_.in_flight_max) {
-        transact(*this, intended, requests);
+        if (spec_.websocket)
+            transact_websocket(*this, intended, requests);
+        else
+            transact(*this, intended, requests);
         return;
     }
     // An open loop that left these out would be a closed one: they count as failures.

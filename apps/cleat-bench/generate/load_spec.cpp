@@ -4,11 +4,32 @@
 #include <cleat/net/worker_pool.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cleat::bench {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> use_names{"open", "echo", "hold"};
+
+} // namespace
+
+std::string_view name_of(websocket_use use) noexcept
+{
+    return use_names[static_cast<std::size_t>(use)];
+}
+
+bool parse(std::string_view name, websocket_use& parsed) noexcept
+{
+    auto const found = std::ranges::find(use_names, name);
+    if (found == use_names.end())
+        return false;
+    parsed = static_cast<websocket_use>(found - use_names.begin());
+    return true;
+}
 
 std::size_t workers_of(load_spec const& spec)
 {

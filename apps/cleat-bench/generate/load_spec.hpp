@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -58,6 +59,9 @@ struct kept
     /// A request that is due, and still waits for its connection when the time is up, is a failure
     /// and not sent. Otherwise it is sent late.
     bool ends_on_time = false;
+    /// Connections open their WebSockets in so much time before the first message is due. It is a
+    /// part of the load's warm-up.
+    std::chrono::nanoseconds open_ahead{};
 };
 
 /// weighted_request is a request for one of several paths, and how often it is sent, relative to
@@ -85,6 +89,28 @@ struct exchange
     /// right, and an answer that is plain bytes ends with the connection.
     std::optional<std::uint64_t> size;
     std::string body; ///< A right body has this text somewhere; empty: any is right.
+};
+
+/// websocket_use is what the clients of a load do with a WebSocket.
+enum class websocket_use : std::uint8_t
+{
+    open, ///< Open and close it: a transaction is an opening.
+    echo, ///< Send messages, each after the echo of the one before: a transaction is a message.
+    hold, ///< Open it and keep it until the time is up: a transaction is an opening that lasts.
+};
+
+/// name_of a use in documents: "open", "echo", "hold".
+[[nodiscard]] std::string_view name_of(websocket_use use) noexcept;
+[[nodiscard]] bool parse(std::string_view name, websocket_use& parsed) noexcept;
+
+/// websocket_load has each connection open a WebSocket (RFC 6455) by the request of the exchange,
+/// whose `requests` is the number of messages then.
+struct websocket_load
+{
+    websocket_use use = websocket_use::open;
+    std::uint64_t message_size = 125;
+    bool is_binary = false;   ///< Messages are; otherwise they are text.
+    std::string subprotocols; ///< That the request offers, with commas.
 };
 
 /// reuse is how sessions are resumed.
@@ -132,6 +158,7 @@ struct load_spec
     tls::context_spec tls = client_defaults();
     std::vector<weighted_name> names; ///< Empty: tls.server_name alone.
     bench::exchange exchange;
+    std::optional<websocket_load> websocket; ///< Unset: the exchange is of HTTP, or of bytes.
     std::variant<closed, open, kept> loop;
     std::chrono::nanoseconds duration = std::chrono::seconds{10};
     std::chrono::nanoseconds warm_up{};        ///< Transactions that begin in it are not counted.

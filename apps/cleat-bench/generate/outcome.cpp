@@ -13,7 +13,7 @@ namespace {
 namespace errc = boost::system::errc;
 
 constexpr std::array<std::string_view, stages> stage_names{
-    "start", "connect", "handshake", "request", "answer"};
+    "start", "connect", "handshake", "upgrade", "request", "answer", "open"};
 
 std::string kind_of_system_error(error_code ec)
 {

@@ -24,10 +24,12 @@ enum class stage : std::uint8_t
     start,     ///< Before the first packet: this machine had no port, file or memory for it.
     connect,   ///< TCP.
     handshake, ///< TLS.
+    upgrade,   ///< The opening of a WebSocket.
     request,   ///< Sending.
     answer,    ///< Up to the answer's last byte, and whether it was the right one.
+    open,      ///< A WebSocket that is held, or waits for its next message.
 };
-inline constexpr std::size_t stages = 5;
+inline constexpr std::size_t stages = 7;
 
 /// name_of is the stage's name in reports: "handshake".
 [[nodiscard]] std::string_view name_of(stage s) noexcept;
@@ -41,7 +43,8 @@ inline constexpr std::string_view connection_busy = "connection busy";
 
 /// failure is one way to fail. Kinds are words of the field: "refused", "timeout", "reset",
 /// "alert handshake_failure", "certificate expired", "short answer", "wrong body", "wrong status
-/// 503", "no ports".
+/// 503", "no ports"; of a WebSocket "refused with status 403", "wrong echo", "closed with code
+/// 1001, going away".
 struct failure
 {
     bench::stage stage = bench::stage::start;

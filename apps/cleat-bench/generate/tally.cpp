@@ -57,6 +57,21 @@ std::optional<std::uint64_t> path_counts::response_percentile(double p) const no
     return response.percentile_of(p, std::max(attempts, response.count()));
 }
 
+std::optional<std::uint64_t> websocket_counts::opening_percentile(double p) const noexcept
+{
+    return opening.percentile_of(p, std::max(openings, opening.count()));
+}
+
+void websocket_counts::merge(websocket_counts const& other) noexcept
+{
+    use = other.use;
+    openings += other.openings;
+    opened_in_time += other.opened_in_time;
+    pings += other.pings;
+    messages += other.messages;
+    opening.merge(other.opening);
+}
+
 void tally::count_agreement(
     std::string_view version, std::string_view cipher, std::string_view group)
 {
@@ -110,6 +125,8 @@ void tally::merge(tally const& other, std::size_t begins_later)
         mine->ok += each.ok;
         mine->response.merge(each.response);
     }
+    if (other.websocket)
+        (websocket ? *websocket : websocket.emplace()).merge(*other.websocket);
     bytes_up += other.bytes_up;
     bytes_down += other.bytes_down;
     tcp.merge(other.tcp);

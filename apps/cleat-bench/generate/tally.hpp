@@ -4,6 +4,7 @@
 #pragma once
 
 #include "generate/histogram.hpp"
+#include "generate/load_spec.hpp"
 #include "generate/outcome.hpp"
 
 #include <array>
@@ -57,6 +58,26 @@ struct early_counts
     std::uint64_t rejected = 0; ///< And sent again after the handshake.
 };
 
+/// websocket_counts are of a load over WebSockets.
+struct websocket_counts
+{
+    websocket_use use = websocket_use::open;
+    std::uint64_t openings = 0;       ///< Connections that were begun to open one.
+    std::uint64_t opened_in_time = 0; ///< Opened in the time in which transactions were to begin.
+    std::uint64_t pings = 0;    ///< Of the server. Each has its pong, or the latest of several.
+    std::uint64_t messages = 0; ///< That came, echoes too.
+    /// From a connection's intended start to the end of its opening; where connections are kept,
+    /// from their start.
+    latency opening{};
+
+    /// opened is how many of the openings were ok.
+    [[nodiscard]] std::uint64_t opened() const noexcept { return opening.count(); }
+    /// opening_percentile is of all openings: one that failed ranks behind every other.
+    [[nodiscard]] std::optional<std::uint64_t> opening_percentile(double p) const noexcept;
+    /// merge adds what another worker or machine has counted.
+    void merge(websocket_counts const& other) noexcept;
+};
+
 /// path_counts are of one of several paths.
 struct path_counts
 {
@@ -104,7 +125,8 @@ struct tally
     /// is still the same at the end (`drained`) is work under way; one that has grown is a queue.
     std::uint64_t pending_at_half = 0;
 
-    std::vector<path_counts> paths; ///< Empty: the load has one path.
+    std::vector<path_counts> paths;            ///< Empty: the load has one path.
+    std::optional<websocket_counts> websocket; ///< Unset: the load opens none.
 
     std::uint64_t bytes_up = 0; ///< Plaintext.
     std::uint64_t bytes_down = 0;

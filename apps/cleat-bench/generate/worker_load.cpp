@@ -10,6 +10,8 @@ worker_load::worker_load(net::worker& worker, load_spec const& spec, share part)
     counts_.interval_length = spec.interval;
     if (spec.early_data)
         counts_.early.emplace();
+    if (spec.websocket)
+        counts_.websocket.emplace().use = spec.websocket->use;
     for (weighted_request const& each : spec.exchange.by_path) {
         counts_.paths.push_back({.path = each.path});
         path_weights_ += each.weight;

@@ -7,6 +7,7 @@
 #include "generate/load_spec.hpp"
 #include "generate/session_pool.hpp"
 #include "generate/tally.hpp"
+#include "system/entropy.hpp"
 
 #include <cleat/net/worker.hpp>
 #include <cleat/tls/context.hpp>
@@ -58,6 +59,21 @@ public:
     /// is_counted: a transaction that was meant to begin then is not part of the warm-up.
     [[nodiscard]] bool is_counted(moment intended) const noexcept { return intended >= measured_; }
 
+    /// is_in_schedule: the moment is in the time in which transactions are meant to begin.
+    [[nodiscard]] bool is_in_schedule(moment t) const noexcept
+    {
+        return t >= measured_ && t < schedule_end_;
+    }
+
+    /// time_left is how long transactions may still begin; negative when that is over.
+    [[nodiscard]] std::chrono::nanoseconds time_left(moment now) const noexcept
+    {
+        return last_ - now;
+    }
+
+    /// random_bytes are for the keys of WebSockets.
+    [[nodiscard]] entropy& random_bytes() noexcept { return entropy_; }
+
     /// is_in_time: a request that is due then belongs to this run, however late it is sent.
     [[nodiscard]] bool is_in_time(moment due) const noexcept { return due < last_; }
 
@@ -105,6 +121,7 @@ protected:
 private:
     std::vector<std::unique_ptr<client_identity>> identities_;
     std::mt19937_64 random_;
+    entropy entropy_;
     unsigned weights_ = 0;
     unsigned path_weights_ = 0;
     std::size_t sources_used_ = 0;

@@ -10,6 +10,7 @@ const charts = (() => {
         tls: { colour: '--c2', dash: [] },
         tls_resumed: { colour: '--c5', dash: [8, 4] },
         first_byte: { colour: '--c3', dash: [5, 3, 1, 3] },
+        opening: { colour: '--c4', dash: [9, 3, 2, 3] },
         response: { colour: '--c1', dash: [], width: 2.75 },
     };
     const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];

@@ -21,8 +21,10 @@ const comparison = (() => {
         one.rate_asked === null
             ? loopOf(one)[1] === loopOf(other)[1]
             : Math.abs(one.rate_asked / other.rate_asked - 1) < 0.01;
+    const websocketOf = ({ asked }) => (asked.find(([name]) => name === 'WebSocket') ?? ['', ''])[1];
     const comparable = (one, other) =>
         kindOf(one) === kindOf(other) &&
+        websocketOf(one) === websocketOf(other) &&
         (one.rate_asked === null) === (other.rate_asked === null) &&
         one.kept_up &&
         other.kept_up &&
@@ -48,6 +50,9 @@ const comparison = (() => {
         return [swatch(i), link(i, 40), verdict.map((text) => el('small', { class: 'bad' }, text))];
     }
 
+    const openings = ({ websocket }) =>
+        `${units.count(websocket.opened)} of ${units.count(websocket.openings)}`;
+
     // row has a cell for each column of figures, also for those that are left out.
     function row(result, i) {
         const first = all[0];
@@ -69,6 +74,7 @@ const comparison = (() => {
             result.rate_asked === null ? '–' : units.rate(result.rate_asked),
             elements.failedCell(result.failed, result.attempts),
             units.share(result.resumed, result.full + result.resumed),
+            result.websocket ? openings(result) : '–',
             time('p50'),
             time('p99'),
             time('max'),
@@ -84,6 +90,7 @@ const comparison = (() => {
             all.some((result) => result.rate_asked !== null) ? 'asked, /s' : null,
             'failed',
             'resumed',
+            all.some((result) => result.websocket) ? 'openings, ok' : null,
             'p50',
             'p99',
             'max',
@@ -160,15 +167,18 @@ const comparison = (() => {
     }
 
     function overlaid() {
+        // Only results over WebSockets have their opening.
+        const curveOf = (result, key) => latencyOf(result, key)?.curve ?? [];
         const keys = Object.keys(charts.stages)
             .reverse()
-            .filter((key) => all.some((result) => latencyOf(result, key).count !== 0));
+            .filter((key) => all.some((result) => curveOf(result, key).length !== 0));
         if (keys.length === 0) return null;
         const names = {
             tcp: 'TCP',
             tls: 'TLS full',
             tls_resumed: 'TLS resumed',
             first_byte: 'first byte',
+            opening: 'WebSocket opening',
             response: 'response',
         };
         let key = keys[0];
@@ -178,7 +188,7 @@ const comparison = (() => {
                     label: labels[i],
                     colour: charts.nameOf(i),
                     dash: charts.dashOf(i),
-                    curve: latencyOf(result, key).curve,
+                    curve: curveOf(result, key),
                 }))
                 .filter((one) => one.curve.length !== 0);
         return part(

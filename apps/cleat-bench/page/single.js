@@ -129,6 +129,12 @@ const single = (() => {
         );
     }
 
+    const websockets = ({ openings, opened, messages, pings }) => [
+        ['WebSockets opened', `${units.count(opened)} of ${units.count(openings)}`],
+        ['messages that came', units.count(messages)],
+        ['pings that came', units.count(pings)],
+    ];
+
     function handshakes(result) {
         const all = result.agreed.reduce((sum, one) => sum + one.count, 0);
         const rows = [...result.agreed].sort((a, b) => b.count - a.count);
@@ -141,6 +147,7 @@ const single = (() => {
                     `(${units.count(result.offered)} sessions were offered)`,
             ],
             ...(result.early_data ? [['early data', result.early_data]] : []),
+            ...(result.websocket ? websockets(result.websocket) : []),
         ];
         return el(
             'section',

@@ -80,6 +80,11 @@ const summary = (() => {
         return ns === null ? tile(name, '–', '', more) : tile(name, ...units.timeParts(ns), more);
     }
 
+    const notOpened = ({ websocket }) => websocket.openings - websocket.opened;
+    // The unit of the rate: what a transaction is.
+    const perSecond = ({ websocket }) =>
+        !websocket ? 'ok/s' : websocket.use === 'echo' ? 'messages/s' : 'openings/s';
+
     function figures(result) {
         const response = latencyOf(result, 'response');
         const of100 = (value) => (response.count ? value : null);
@@ -97,7 +102,7 @@ const summary = (() => {
             tile(
                 'Rate',
                 units.rate(result.rate),
-                'ok/s',
+                perSecond(result),
                 result.rate_asked !== null
                     ? `asked for ${units.rate(result.rate_asked)}/s`
                     : 'closed loop: as fast as it goes',
@@ -132,6 +137,18 @@ const summary = (() => {
                 handshakes ? '%' : '',
                 `${units.count(result.resumed)} of ${units.count(handshakes)} handshakes`,
             ),
+            result.websocket
+                ? tile(
+                      'Openings',
+                      result.opening_rate
+                          ? units.rate(result.opening_rate)
+                          : units.count(result.websocket.opened),
+                      result.opening_rate ? 'ok/s' : '',
+                      `${units.count(notOpened(result))} of ` +
+                          `${units.count(result.websocket.openings)} failed`,
+                      notOpened(result) !== 0,
+                  )
+                : null,
             percentile('p50', late),
             percentile('p99', '1 % took longer'),
             result.failed

@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -47,22 +48,31 @@ json::object curve_json(
     };
 }
 
+constexpr std::array<std::pair<char const*, double>, 6> response_levels{
+    {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99_9", 99.9}, {"p99_99", 99.99}, {"max", 100}}};
+
 // The response's percentiles are of all attempts: null where a failure has the rank.
 json::object response_curve_json(tally const& counts, std::vector<double> const& grid)
 {
     json::object found = curve_json("response", "response", counts.response, grid);
-    for (auto const& [name, level] :
-         {std::pair{"p50", 50.0},
-          {"p90", 90.0},
-          {"p99", 99.0},
-          {"p99_9", 99.9},
-          {"p99_99", 99.99},
-          {"max", 100.0}}) {
+    for (auto const& [name, level] : response_levels) {
         auto const value = counts.response_percentile(level);
         found[name] = value ? json::value(*value) : json::value(nullptr);
     }
     found["slowest_ok"] = counts.response.max();
     found["curve"] = curve_of(counts.response, grid, counts.attempts);
+    return found;
+}
+
+// The same of the openings of WebSockets.
+json::object opening_curve_json(websocket_counts const& counts, std::vector<double> const& grid)
+{
+    json::object found = curve_json("opening", "WebSocket opening", counts.opening, grid);
+    for (auto const& [name, level] : response_levels) {
+        auto const value = counts.opening_percentile(level);
+        found[name] = value ? json::value(*value) : json::value(nullptr);
+    }
+    found["curve"] = curve_of(counts.opening, grid, counts.openings);
     return found;
 }
 
@@ -76,6 +86,8 @@ json::array latencies_of(result const& result, std::vector<double> const& grid)
         curve_json("first_byte", "first byte", counts.first_byte, grid),
         response_curve_json(counts, grid),
     };
+    if (counts.websocket)
+        found.insert(found.end() - 2, opening_curve_json(*counts.websocket, grid));
     if (result.rate_asked)
         found.push_back(curve_json("slip", "slip", counts.slip, grid));
     return found;
@@ -155,6 +167,13 @@ void add_totals(json::object& data, tally const& counts)
             "{} offered, {} accepted, {} rejected", counts.early->offered, counts.early->accepted,
             counts.early->rejected);
     data["agreed"] = in_json(counts.agreed);
+    if (counts.websocket)
+        data["websocket"] = json::object{
+            {"use", name_of(counts.websocket->use)},
+            {"openings", counts.websocket->openings},
+            {"opened", counts.websocket->opened()},
+            {"messages", counts.websocket->messages},
+            {"pings", counts.websocket->pings}};
     data["bytes_up"] = counts.bytes_up;
     data["bytes_down"] = counts.bytes_down;
     data["generator_cpu_ns"] = counts.cpu.count();
@@ -188,6 +207,7 @@ json::object drawn_json(result const& result, std::vector<double> const& grid)
         {"timeline", timeline_of(result)},
     };
     add_totals(found, result.counts);
+    found["opening_rate"] = result.opening_rate();
     json::array workers;
     for (std::chrono::nanoseconds const each : result.worker_cpu)
         workers.push_back(each.count());
@@ -210,6 +230,8 @@ std::uint64_t most_latencies(std::vector<result> const& results)
              {&counts.tcp, &counts.tls, &counts.tls_resumed, &counts.first_byte, &counts.response,
               &counts.slip})
             most = std::max(most, one->count());
+        if (counts.websocket)
+            most = std::max(most, counts.websocket->openings);
     }
     return most;
 }

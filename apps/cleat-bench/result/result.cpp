@@ -100,6 +100,14 @@ double result::drain_rate() const noexcept
     return time > 0 ? static_cast<double>(counts.drained_ok) / time : 0;
 }
 
+double result::opening_rate() const noexcept
+{
+    double const time = in_seconds(measured);
+    return time > 0 && counts.websocket
+               ? static_cast<double>(counts.websocket->opened_in_time) / time
+               : 0;
+}
+
 bool result::kept_up() const noexcept
 {
     if (!rate_asked || climbs || measured <= 0ns)
@@ -280,6 +288,12 @@ void check_settings(std::vector<result> const& parts)
             throw std::runtime_error{
                 "the results have timelines of different intervals: run all with the same "
                 "--interval"};
+        std::optional<websocket_counts> const& first = parts.front().counts.websocket;
+        std::optional<websocket_counts> const& other = each.counts.websocket;
+        if (first.has_value() != other.has_value() || (first && first->use != other->use))
+            throw std::runtime_error{
+                "one result is of another use of WebSockets than the others, or of none: they "
+                "cannot be one load"};
         if (each.rate_asked.has_value() != parts.front().rate_asked.has_value())
             throw std::runtime_error{
                 "one result is of an open loop and one of a closed one: they cannot be one load"};

@@ -64,6 +64,8 @@ struct result
     [[nodiscard]] double rate() const noexcept;
     /// drain_rate is the same of the drain; 0 where nothing ended in it.
     [[nodiscard]] double drain_rate() const noexcept;
+    /// opening_rate is WebSockets that were opened in the time `measured`, per second.
+    [[nodiscard]] double opening_rate() const noexcept;
     /// kept_up: in the second half of an open loop no queue grew. A queue that grows does so for as
     /// long as the load lasts, and response times are then the run's length.
     [[nodiscard]] bool kept_up() const noexcept;

@@ -96,6 +96,23 @@ json::array paths_json(tally const& counts)
     return found;
 }
 
+// The openings of WebSockets. Percentiles of their time are of all of them, as those of the
+// response.
+json::object websocket_json(websocket_counts const& counts)
+{
+    json::object opening = latency_json(counts.opening);
+    for (percentile_level const& each : percentile_levels) {
+        auto const value = counts.opening_percentile(each.level);
+        opening[fmt::format("{}_ns", each.name)] =
+            value ? json::value(*value) : json::value(nullptr);
+    }
+    opening["of"] = counts.openings;
+    return {{"use", name_of(counts.use)},    {"openings", counts.openings},
+            {"opened", counts.opened()},     {"opened_in_time", counts.opened_in_time},
+            {"opening", std::move(opening)}, {"messages", counts.messages},
+            {"pings", counts.pings}};
+}
+
 json::object tally_json(tally const& counts)
 {
     json::object timeline{{"interval_ns", counts.interval_length.count()}};
@@ -122,7 +139,7 @@ json::object tally_json(tally const& counts)
             {"offered", counts.early->offered},
             {"accepted", counts.early->accepted},
             {"rejected", counts.early->rejected}};
-    return {
+    json::object found{
         {"attempts", counts.attempts},
         {"ok", counts.ok},
         {"failed", counts.failed()},
@@ -146,6 +163,9 @@ json::object tally_json(tally const& counts)
         {"timeline", std::move(timeline)},
         {"cpu_ns", counts.cpu.count()},
     };
+    if (counts.websocket)
+        found["websocket"] = websocket_json(*counts.websocket);
+    return found;
 }
 
 using checked::list;
@@ -197,6 +217,32 @@ void read_timeline(json::value const& timeline, tally& counts)
             number_in(member(timeline, "response_max_ns").at(i))};
 }
 
+// Older documents have no paths.
+void read_counts_of_paths(json::value const& document, tally& counts)
+{
+    if (json::value const* const paths = document.as_object().if_contains("paths"))
+        for (json::value const& each : paths->as_array()) {
+            path_counts& one = counts.paths.emplace_back();
+            one.path = text_member(each, "path");
+            one.attempts = count_member(each, "attempts");
+            one.ok = count_member(each, "ok");
+            read(member(each, "response"), one.response);
+        }
+}
+
+void read_websocket(json::value const& document, websocket_counts& counts)
+{
+    if (!parse(text_member(document, "use"), counts.use))
+        throw std::runtime_error{"unknown use of a WebSocket: " + text_member(document, "use")};
+    counts.openings = count_member(document, "openings");
+    counts.opened_in_time = count_member(document, "opened_in_time");
+    counts.messages = count_member(document, "messages");
+    counts.pings = count_member(document, "pings");
+    read(member(document, "opening"), counts.opening);
+    if (counts.opened_in_time > counts.opened() || counts.opened() > counts.openings)
+        throw std::runtime_error{"more WebSockets were opened than begun"};
+}
+
 void read_tally(json::value const& document, tally& counts)
 {
     counts.attempts = count_member(document, "attempts");
@@ -223,14 +269,9 @@ void read_tally(json::value const& document, tally& counts)
         counts.agreed.push_back(
             {text_member(each, "version"), text_member(each, "cipher"), text_member(each, "group"),
              count_member(each, "count")});
-    if (json::value const* const paths = document.as_object().if_contains("paths"))
-        for (json::value const& each : paths->as_array()) {
-            path_counts& one = counts.paths.emplace_back();
-            one.path = text_member(each, "path");
-            one.attempts = count_member(each, "attempts");
-            one.ok = count_member(each, "ok");
-            read(member(each, "response"), one.response);
-        }
+    read_counts_of_paths(document, counts);
+    if (json::value const* const websocket = document.as_object().if_contains("websocket"))
+        read_websocket(*websocket, counts.websocket.emplace());
     json::value const& bytes = member(document, "bytes");
     counts.bytes_up = count_member(bytes, "up");
     counts.bytes_down = count_member(bytes, "down");
@@ -299,6 +340,8 @@ json::object document_of(result const& result)
     };
     if (result.rate_asked)
         document["rate_asked"] = *result.rate_asked;
+    if (result.counts.websocket)
+        document["opening_rate"] = result.opening_rate();
     json::array cpu;
     for (std::chrono::nanoseconds const each : result.worker_cpu)
         cpu.push_back(each.count());

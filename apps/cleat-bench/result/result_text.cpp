@@ -39,6 +39,53 @@ void add_response(std::string& text, std::string_view name, Counts const& counts
         t(times.min()), in_words(times.mean()), p(50), p(90), p(99), p(99.9), p(100));
 }
 
+// The unit of a load's transactions, where it is not any.
+std::string_view unit_of(tally const& counts) noexcept
+{
+    if (!counts.websocket)
+        return "";
+    return counts.websocket->use == websocket_use::echo ? "messages " : "openings ";
+}
+
+// The end of a response.
+std::string_view end_of_response(tally const& counts) noexcept
+{
+    if (!counts.websocket)
+        return "the answer's last byte";
+    return counts.websocket->use == websocket_use::echo ? "the echo's last byte"
+                                                        : "the end of the opening";
+}
+
+// Percentiles of all openings, so that those that failed do not flatter them.
+void add_opening(std::string& text, websocket_counts const& counts)
+{
+    if (counts.opening.count() == 0)
+        return;
+    auto const t = [](std::uint64_t ns) { return in_words(static_cast<double>(ns)); };
+    auto const p = [&](double level) {
+        auto const found = counts.opening_percentile(level);
+        return found ? t(*found) : std::string{"-"};
+    };
+    fmt::format_to(
+        std::back_inserter(text), "  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
+        "WebSocket opening", t(counts.opening.min()), in_words(counts.opening.mean()), p(50), p(90),
+        p(99), p(99.9), p(100));
+}
+
+void add_websocket(std::string& text, result const& result)
+{
+    websocket_counts const& counts = *result.counts.websocket;
+    auto const out = std::back_inserter(text);
+    std::uint64_t const failed = counts.openings - counts.opened();
+    fmt::format_to(
+        out, "  openings              {}, {} failed ({:.3g} %)", counts.openings, failed,
+        share_of(failed, counts.openings));
+    if (counts.opened_in_time != 0)
+        fmt::format_to(out, ", {:.1f}/s", result.opening_rate());
+    fmt::format_to(
+        out, "\n  received              {} messages, {} pings\n", counts.messages, counts.pings);
+}
+
 void add_latency(std::string& text, std::string_view name, latency const& times)
 {
     if (times.count() == 0)
@@ -116,6 +163,8 @@ void add_counts(std::string& text, result const& result)
     for (agreement const& each : counts.agreed)
         fmt::format_to(
             out, "    {} {} {}: {}\n", each.version, each.cipher, each.group, each.count);
+    if (counts.websocket)
+        add_websocket(text, result);
     if (counts.early)
         fmt::format_to(
             out, "  early data            {} offered, {} accepted ({:.2f} %), {} rejected\n",
@@ -139,6 +188,8 @@ void add_latencies(std::string& text, result const& result)
     add_latency(text, "TCP connect", counts.tcp);
     add_latency(text, "TLS handshake, full", counts.tls);
     add_latency(text, "TLS handshake, resumed", counts.tls_resumed);
+    if (counts.websocket)
+        add_opening(text, *counts.websocket);
     add_latency(text, "first byte", counts.first_byte);
     add_response(text, "response", counts);
     for (path_counts const& each : counts.paths)
@@ -147,8 +198,8 @@ void add_latencies(std::string& text, result const& result)
         add_latency(text, "slip", counts.slip);
     add_latency(text, "event-loop lag", counts.lag);
     fmt::format_to(
-        out, "  Response counts from {} to the answer's last byte.\n",
-        result.rate_asked ? "the intended start" : "the start");
+        out, "  Response counts from {} to {}.\n",
+        result.rate_asked ? "the intended start" : "the start", end_of_response(counts));
     if (std::uint64_t const failed = counts.failed(); failed != 0 && counts.response.count() != 0)
         fmt::format_to(
             out,
@@ -190,8 +241,9 @@ std::string to_text(result const& result)
     if (result.rate_asked)
         fmt::format_to(out, "  rate asked            {:.1f}/s\n", *result.rate_asked);
     fmt::format_to(
-        out, "  rate achieved         {:.1f}/s  ({} ok in {})\n", result.rate(),
-        counts.ok - counts.drained_ok, in_words(static_cast<double>(result.measured.count())));
+        out, "  rate achieved         {:.1f}/s  ({} {}ok in {})\n", result.rate(),
+        counts.ok - counts.drained_ok, unit_of(counts),
+        in_words(static_cast<double>(result.measured.count())));
     if (counts.drained != 0)
         fmt::format_to(
             out, "  drain                 {}, in which {} of {} ended\n",
