@@ -227,6 +227,31 @@ def test_a_held_websocket_that_the_server_ends(bench, server, say, kind):
     assert found["latency"]["response"]["p90_ns"] is None
 
 
+@pytest.mark.figures
+def test_websockets_that_are_opened_at_a_pace_and_held(bench, server):
+    """Six open in 0.3 s, and are held until the end of the duration. The server closes two of them
+    later: nothing had to wait for these, so there is no queue."""
+    turn = threading.Lock()
+    count = 0
+
+    def end_two(client) -> None:
+        nonlocal count
+        with turn:
+            count += 1
+            is_late = count <= 2
+        if is_late:
+            threading.Event().wait(1)  # It is later than the last opening.
+            client.send(close_frame(1001))
+        client.message()
+
+    found = load(bench, server(serves(end_two)), "-n", 6, "-r", 20, "-d", "2s", "--hold",
+                 "--no-preflight")
+    assert found["measured_ns"] == 0.3e9 and found["drain_ns"] > 1.5e9
+    assert found["ok"] == 4 and found["drained"] == 0 and found["kept_up"]
+    assert failure(found) == ("open", "closed with code 1001, going away")
+    assert found["rate"] == pytest.approx(4 / 0.3)
+
+
 def test_a_held_load_that_is_interrupted(bench, server):
     """A WebSocket that was open to the end of the load was held."""
     seen = Seen()

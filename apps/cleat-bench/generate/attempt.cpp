@@ -251,8 +251,15 @@ void attempt::failed(std::string kind)
         ++interval_of_start().failed;
     moment const now = clock::now();
     ++counts_.failures[{stage_, std::move(kind)}];
-    count_late(now, false);
+    // A WebSocket that was held did not make anything wait: it was open in time, or too late.
+    count_late(is_held() ? opened_ : now, false);
     ++counts_.interval_at(load_.since_begin(now)).failed;
+}
+
+bool attempt::is_held() const noexcept
+{
+    std::optional<websocket_load> const& load = load_.spec().websocket;
+    return stage_ == stage::open && load && load->use == websocket_use::hold;
 }
 
 void attempt::count_late(moment end, bool ok) noexcept

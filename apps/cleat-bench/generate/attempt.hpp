@@ -80,6 +80,7 @@ private:
     void begin_connection(moment intended);
     void begin_transaction(moment intended);
     void answered_at(moment end);
+    [[nodiscard]] bool is_held() const noexcept;
     void count_late(moment end, bool ok) noexcept;
     [[nodiscard]] interval& interval_of_start();
 
