@@ -98,6 +98,7 @@ def test_messages_at_a_rate(bench, server):
     assert found["websocket"]["opened_in_time"] == 0, "they were open before"
     assert found["handshakes"]["full"] == 5
     assert ["kept connections", "5, 100 messages/s together, constant"] in found["asked"]
+    assert "from the intended start to the echo's last byte" in found["text"]
     assert re.search(r"openings +5, 0 failed \(0 %\)\n", found["text"])
 
 
@@ -135,6 +136,7 @@ def test_openings_at_a_rate_that_is_too_high(bench, server):
     assert found["ok"] == 100 and not found["kept_up"]
     assert found["rate"] < 60
     assert found["websocket"]["opening"]["p50_ns"] > 0.3e9
+    assert "from the start of each message to the echo's last byte" in found["text"]
     assert found["latency"]["response"]["p50_ns"] < 0.1e9
     assert found["websocket"]["opened_in_time"] < 60
 
@@ -396,6 +398,10 @@ def test_the_first_echo_is_tried_before_the_load(bench, server):
     ran = bench.run("load", "--websocket", "--messages", 5, target.address)
     assert ran.returncode == 1
     assert "(answer: wrong echo): the server has to send back each message" in ran.stderr
+    target = server(echo(change=lambda kind, text: frame(BINARY, text)))
+    ran = bench.run("load", "--websocket", "--messages", 5, target.address)
+    assert ran.returncode == 1
+    assert "(answer: echo of another type): " in ran.stderr and "--message-type" in ran.stderr
 
 
 # Other documents, and other servers.

@@ -67,6 +67,9 @@ std::string cure_for_websocket(failure const& what)
     if (what.stage == stage::upgrade && what.kind != "timeout" && what.kind != unfinished)
         return "this is no answer of a WebSocket server (RFC 6455, section 4.2.2): check the path, "
                "and what stands before the server";
+    if (what.kind == "echo of another type")
+        return "the server answers text with binary messages, or these with text: give the other "
+               "--message-type";
     if (what.stage == stage::answer && what.kind.starts_with("closed"))
         return "see the server's log: its limit may be below --message-size, or its --message-type "
                "another one";

@@ -97,7 +97,14 @@ const summary = (() => {
                 response.count && response[key] === null ? missing : more,
             );
         const handshakes = result.full + result.resumed;
-        const late = result.rate_asked !== null ? 'from the intended start' : 'from the start';
+        const ownStart =
+            result.websocket?.use === 'echo' &&
+            !result.asked.some(([name]) => name === 'kept connections');
+        const late = ownStart
+            ? 'of each message alone'
+            : result.rate_asked !== null
+              ? 'from the intended start'
+              : 'from the start';
         return tiles(
             tile(
                 'Rate',

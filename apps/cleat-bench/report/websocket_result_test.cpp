@@ -75,12 +75,30 @@ TEST_CASE("openings that failed rank behind all others")
     std::string const text = to_text(run_of());
     CHECK(has(text, "openings              100, 5 failed (5 %), 9.0/s\n"));
     CHECK(has(text, "received              950 messages, 7 pings\n"));
-    CHECK(has(text, "to the echo's last byte"));
+    CHECK(has(text, "from the start of each message to the echo's last byte"));
     CHECK(has(text, "(950 messages ok in 10.0 s)"));
     CHECK(has(text, "upgrade    refused with status 403"));
     CHECK(has(to_prometheus(run_of()), "cleat_bench_opening_p90_seconds"));
     CHECK(!has(to_prometheus(run_of()), "cleat_bench_opening_p99_seconds"));
     CHECK(has(to_html({run_of()}), "\"opening_rate\""));
+}
+
+TEST_CASE("late starts are a part of the openings, where messages are timed alone")
+{
+    result late = run_of();
+    late.rate_asked = 10;
+    late.asked.front() = {"open loop", "10 connections/s, constant"};
+    for (int i = 0; i != 100; ++i)
+        late.counts.slip.record(1'000'000);
+    CHECK(late.times_messages_alone());
+    CHECK(judge(late).limits.empty()); // 1 ms of 50 ms.
+    for (int i = 0; i != 1000; ++i)
+        late.counts.slip.record(30'000'000);
+    REQUIRE(judge(late).limits.size() == 1);
+    CHECK(has(judge(late).limits.front(), "of the openings took"));
+    late.asked.front() = {"kept connections", "10"}; // A message waits for a late start.
+    CHECK(!late.times_messages_alone());
+    CHECK(has(to_text(late), "from the intended start to the echo's last byte"));
 }
 
 TEST_CASE("results of one use are merged, and of two are not")

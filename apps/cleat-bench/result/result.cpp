@@ -63,14 +63,18 @@ double largest_share(
     return largest;
 }
 
-// How late transactions began, where that is too large a part of a response that the result tells;
-// otherwise empty. Failures that only wait for the server make no percentile of the generator's.
+// How late transactions began, where that is too large a part of a response that the result tells,
+// or of an opening, where messages are timed without it; otherwise empty. Failures that only wait
+// for the server make no percentile of the generator's.
 std::string late_starts(result const& result)
 {
     if (!result.rate_asked)
         return {};
+    bool const alone = result.times_messages_alone();
     for (double const level : slip_levels) {
-        std::optional<std::uint64_t> const slow = result.counts.response_percentile(level);
+        std::optional<std::uint64_t> const slow =
+            alone ? result.counts.websocket->opening_percentile(level)
+                  : result.counts.response_percentile(level);
         if (!slow)
             continue;
         std::uint64_t const slip = result.counts.slip.percentile(level);
@@ -78,9 +82,9 @@ std::string late_starts(result const& result)
             static_cast<double>(slip) <= slip_share_max * static_cast<double>(*slow))
             return {};
         return fmt::format(
-            "{:g} % of the transactions began {} late or more, and {:g} % of the responses took {} "
-            "or more with it",
-            100 - level, in_words(static_cast<double>(slip)), 100 - level,
+            "{:g} % of the {} began {} late or more, and {:g} % of the {} took {} or more with it",
+            100 - level, alone ? "connections" : "transactions",
+            in_words(static_cast<double>(slip)), 100 - level, alone ? "openings" : "responses",
             in_words(static_cast<double>(*slow)));
     }
     return {};
@@ -98,6 +102,12 @@ double result::drain_rate() const noexcept
 {
     double const time = in_seconds(drain);
     return time > 0 ? static_cast<double>(counts.drained_ok) / time : 0;
+}
+
+bool result::times_messages_alone() const noexcept
+{
+    return counts.websocket && counts.websocket->use == websocket_use::echo &&
+           std::ranges::find(asked, "kept connections", &fact::first) == asked.end();
 }
 
 double result::opening_rate() const noexcept

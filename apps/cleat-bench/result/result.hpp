@@ -64,6 +64,9 @@ struct result
     [[nodiscard]] double rate() const noexcept;
     /// drain_rate is the same of the drain; 0 where nothing ended in it.
     [[nodiscard]] double drain_rate() const noexcept;
+    /// times_messages_alone: responses are of WebSocket messages without the opening before them.
+    /// On kept connections they count from when the message was due, and may have one in them.
+    [[nodiscard]] bool times_messages_alone() const noexcept;
     /// opening_rate is WebSockets that were opened in the time `measured`, per second.
     [[nodiscard]] double opening_rate() const noexcept;
     /// kept_up: in the second half of an open loop no queue grew. A queue that grows does so for as

@@ -47,6 +47,14 @@ std::string_view unit_of(tally const& counts) noexcept
     return counts.websocket->use == websocket_use::echo ? "messages " : "openings ";
 }
 
+// The begin of a response. A message counts from when it was due only if its connection is kept.
+std::string_view begin_of_response(result const& result) noexcept
+{
+    if (result.times_messages_alone())
+        return "the start of each message";
+    return result.rate_asked ? "the intended start" : "the start";
+}
+
 // The end of a response.
 std::string_view end_of_response(tally const& counts) noexcept
 {
@@ -198,8 +206,8 @@ void add_latencies(std::string& text, result const& result)
         add_latency(text, "slip", counts.slip);
     add_latency(text, "event-loop lag", counts.lag);
     fmt::format_to(
-        out, "  Response counts from {} to {}.\n",
-        result.rate_asked ? "the intended start" : "the start", end_of_response(counts));
+        out, "  Response counts from {} to {}.\n", begin_of_response(result),
+        end_of_response(counts));
     if (std::uint64_t const failed = counts.failed(); failed != 0 && counts.response.count() != 0)
         fmt::format_to(
             out,
