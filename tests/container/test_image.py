@@ -43,9 +43,9 @@ def files_of(root):
 # The Containerfile.
 
 
-def instructions():
+def instructions(name="Containerfile"):
     """instructions are those of each stage: a list of (word, rest) for each FROM."""
-    text = re.sub(r"\\\n\s*", "", (SOURCES / "Containerfile").read_text())
+    text = re.sub(r"\\\n\s*", "", (SOURCES / name).read_text())
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     stages = []
     for line in lines:
@@ -84,6 +84,32 @@ def test_every_path_that_the_containerfile_copies_is_there():
             assert (TREE / rest.split()[0]).exists(), rest
     ignored = (TREE / ".dockerignore").read_text().split("\n")
     assert "packaging" not in ignored and "scripts" not in ignored
+
+
+def test_the_image_of_cleat_bench_is_made_the_same_way():
+    build, last = instructions("Containerfile.bench")
+    of_cleat, _ = instructions()
+    assert [each for each in build if each[0] != "RUN"] == [
+        each for each in of_cleat if each[0] != "RUN"
+    ]
+    made = [rest for word, rest in build if word == "RUN"][-1]
+    assert made == "packaging/container/make-root build/release /image cleat-bench"
+    assert dict(last)["USER"] == "65532:65532"
+    assert json.loads(dict(last)["ENTRYPOINT"]) == ["/usr/bin/cleat-bench"]
+
+
+@needs_root
+def test_the_root_of_cleat_bench_runs_it(tmp_path):
+    """Without rights, and with nothing of this system."""
+    root = tmp_path / "root"
+    subprocess.run([SOURCES / "make-root", BUILD, root, "cleat-bench"], check=True)
+    assert not (root / "etc" / "cleat").exists()
+    ran = subprocess.run(
+        ["chroot", "--userspec=65532:65532", root, "/usr/bin/cleat-bench", "--version"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("cleat-bench ")
 
 
 # The root file system.
