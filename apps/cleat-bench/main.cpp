@@ -1,9 +1,11 @@
 // cleat-bench measures TLS servers and compares them. The life of one connection is in
 // generate/transaction.cpp; pacer.cpp beside it decides when a connection begins.
 
+#include "commands/as_host.hpp"
 #include "commands/command_line.hpp"
 #include "commands/idle.hpp"
 #include "commands/load.hpp"
+#include "commands/load_on_hosts.hpp"
 #include "commands/staircase.hpp"
 #include "commands/transfer.hpp"
 #include "probe/probe_all.hpp"
@@ -30,7 +32,9 @@ namespace {
 
 int run(load_request const& request)
 {
-    return load(request);
+    if (request.as_host)
+        return load_as_host(request);
+    return finish_load(request, request.hosts ? run_on_hosts(request) : run_in_view(request));
 }
 
 int run(staircase_request const& request)

@@ -49,6 +49,17 @@ def test_one_result_merged_alone_is_itself(bench, server):
     assert one == same
 
 
+def test_a_result_on_standard_output_is_the_last_line(bench, server):
+    """As in the log of a pod, whose lines are all that is left of it."""
+    ran = bench.run("load", "-q", "-n", 4, "--json", "/dev/stdout", server(http()).address)
+    *text, document = ran.stdout.splitlines()
+    assert any("rate achieved" in each for each in text)
+    (bench.folder / "a.json").write_text(document + "\n")
+    merged = bench.run("merge", "a.json", "--json", "b.json")
+    assert merged.returncode == 0
+    assert bench.read(bench.folder / "b.json")["ok"] == 4
+
+
 def test_what_did_not_run_together_is_refused(bench):
     def refused(*parts: dict) -> str:
         ran = bench.run("merge", *write(bench.folder, *parts))

@@ -25,6 +25,16 @@ LIMITED = {
 }
 NO_RATE: Facts = {"rate_asked": None, "server": None}
 
+HOST = {
+    "lost": None, "late_ns": 0, "clock_error_ns": 90_000, "copied": False, "client_limited": False,
+    "attempts": 100, "ok": 98, "rate": 9.8,
+}
+HOSTS = [
+    {**HOST, "name": "a"},
+    {**HOST, "name": "user@b:2222", "late_ns": 12_000_000, "copied": True, "client_limited": True},
+    {**HOST, "name": LONG_NAME, "lost": "Timeout, server c not responding."},
+]
+
 CASES: dict[str, list[Facts]] = {
     "one": [load_result(failures=REFUSED)],
     "closed loop": [load_result(name="", seconds=3, **NO_RATE)],
@@ -41,6 +51,7 @@ CASES: dict[str, list[Facts]] = {
         load_result(name=LONG_NAME, response_ms=2.4, seed=3),
         load_result(name="AWS-LC", rate=0, **NO_RATE),
     ],
+    "hosts": [load_result(hosts=HOSTS)],
     "staircase": [staircase_result()],
     "a staircase of one step": [staircase_result(steps=2, knee=None)],
     "a staircase of old": [staircase_result()],
@@ -190,6 +201,21 @@ def test_a_transfer_shows_its_figures(shown: browser.Browser, pages: dict[str, P
     shown.open(pages["transfer"])
     text = plain(words(shown))
     assert "612 MB/s" in text and "420 ms per GB" in text
+
+
+def test_the_hosts_of_a_load_are_a_table(shown: browser.Browser, pages: dict[str, Path]) -> None:
+    shown.show(1200)
+    shown.open(pages["hosts"])
+    text = " ".join(plain(words(shown)).split())
+    for line in (
+        "a 9.80/s 98 100 began in time",
+        "user@b:2222 9.80/s 98 100 began 12.0 ms late, its machine was the limit, had a copy of "
+        "cleat-bench",
+        "lost: Timeout, server c not responding.",
+        "They began within 12.2 ms of each other.",
+    ):
+        assert line in text, text
+    assert "was lost, and the figures are of the other 2" in text
 
 
 def test_several_results_are_compared(shown: browser.Browser, pages: dict[str, Path]) -> None:

@@ -26,6 +26,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         "report",
         "wire",
         "probe",
+        "hosts",
         "compare",
         "commands",
     ),

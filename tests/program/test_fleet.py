@@ -5,7 +5,6 @@ added."""
 
 import os
 import random
-import shutil
 import socket
 import subprocess
 import threading
@@ -18,6 +17,7 @@ from own_network import own_network
 from reloads import reload, replace
 from sessions import visit
 from tls_client import TLS_1_2, TLS_1_3, only
+from wrong_clock import clock_ahead
 
 OLD, NEW = "0123456789abcdef" * 4, "fedcba9876543210" * 4
 EPOCH_S = 3 * 3600
@@ -28,42 +28,6 @@ RESUMED_AT_LEAST = 0.999
 pytestmark = pytest.mark.skipif(
     bool(os.environ.get("CLEAT_SANITIZE")), reason="a sanitizer cannot be loaded after the clock"
 )
-
-# A clock that is ahead, for all calls that tell the time of day.
-CLOCK = r"""
-#define _GNU_SOURCE
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-int clock_gettime(clockid_t clock, struct timespec* now)
-{
-    int const done = (int)syscall(SYS_clock_gettime, clock, now);
-    if (done == 0 && clock == CLOCK_REALTIME)
-        now->tv_sec += AHEAD;
-    return done;
-}
-int gettimeofday(struct timeval* restrict now, void* restrict zone)
-{
-    struct timespec exact;
-    (void)zone;
-    if (clock_gettime(CLOCK_REALTIME, &exact) != 0)
-        return -1;
-    now->tv_sec = exact.tv_sec;
-    now->tv_usec = exact.tv_nsec / 1000;
-    return 0;
-}
-time_t time(time_t* out)
-{
-    struct timespec exact;
-    if (clock_gettime(CLOCK_REALTIME, &exact) != 0)
-        return -1;
-    if (out)
-        *out = exact.tv_sec;
-    return exact.tv_sec;
-}
-"""
-
 
 def ip(words, network=()):
     subprocess.run([*network, "ip", *words.split()], check=True, timeout=DEADLINE)
@@ -190,18 +154,6 @@ class Load:
         eventually("clients have come back", lambda: self.failure or self.offered >= until)
         if self.failure:
             raise self.failure
-
-
-def clock_ahead(folder, seconds):
-    """clock_ahead is a wrapper for a program whose clock is ahead."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if not compiler:
-        pytest.skip("there is no C compiler for a clock")
-    source, library = folder / "clock.c", folder / "clock.so"
-    source.write_text(CLOCK)
-    command = [compiler, "-shared", "-fPIC", f"-DAHEAD={seconds}", "-o", library, source]
-    subprocess.run(command, check=True, timeout=DEADLINE)
-    return ("env", f"LD_PRELOAD={library}")
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@
 #include "compare/compare_options.hpp"
 #include "generate/target.hpp"
 #include "manual/command_line_page.hpp"
+#include "result/environment.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
-
-#include <cleat/tls/context.hpp>
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,6 +33,8 @@ constexpr char const* epilogue =
     "  cleat-bench load -r 500 -d 30s localhost:8443       500 new connections a second\n"
     "  cleat-bench load --reuse 4 localhost:8443           three of four resume a session\n"
     "  cleat-bench load --websocket --messages 100 https://localhost:8443/echo\n"
+    "  cleat-bench load --hosts a,b,c -r 500 server:8443   500 a second from each of three "
+    "machines\n"
     "  cleat-bench load --phases 100-2000/60s --html r.html https://localhost:8443/1k\n";
 
 constexpr char const* probe_epilogue =
@@ -59,22 +61,14 @@ std::string typed(std::span<char const* const> arguments)
             !word.empty() &&
             word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                    "-_.,:/=+@%[]") == std::string_view::npos;
-        text += ' ';
-        if (plain) {
-            text += word;
-            continue;
-        }
-        text += '\'';
-        for (char const c : word)
-            text += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
-        text += '\'';
+        text += ' ' + (plain ? std::string{word} : quoted(word));
     }
     return text;
 }
 
 std::string version_text()
 {
-    return fmt::format("cleat-bench {} on {}\n", CLEAT_VERSION, tls::library_version());
+    return program_version() + "\n";
 }
 
 template <class Request>
@@ -189,6 +183,7 @@ void add_load(CLI::App& app, load_options& options)
     options.add_websocket(app);
     options.add_output(app);
     options.add_gate(app);
+    options.add_hosts(app);
     options.add_target(app);
     app.footer(epilogue);
 }

@@ -30,8 +30,11 @@ std::size_t view_columns() noexcept
 
 } // namespace
 
-live_view::live_view(load_spec const& spec, std::vector<int> server_pids)
-    : spec_{spec}, server_pids_{std::move(server_pids)}, terminal_{has_terminal()}
+live_view::live_view(load_spec const& spec, std::vector<int> server_pids, std::size_t generators)
+    : spec_{spec}
+    , server_pids_{std::move(server_pids)}
+    , generators_{generators}
+    , terminal_{has_terminal()}
 {
     if (!server_pids_.empty())
         last_server_cpu_ = cpu_of(server_pids_);
@@ -77,14 +80,15 @@ void live_view::show(progress const& now)
     for (auto const& [failure, count] : now.failures)
         failed += count;
 
+    auto const times_all = static_cast<double>(generators_);
     std::string asked;
     if (auto const* const loop = std::get_if<open>(&spec_.loop)) {
         pacer const plan{loop->phases, loop->spacing};
         double const due = plan.expected_until(now.since_begin + spec_.warm_up) -
                            plan.expected_until(last_time_ + spec_.warm_up);
-        asked = fmt::format(" of {:.0f}/s asked", due / elapsed);
+        asked = fmt::format(" of {:.0f}/s asked", due / elapsed * times_all);
     } else if (std::optional<double> const mean = rate_asked(spec_))
-        asked = fmt::format(" of {:.0f}/s asked", *mean);
+        asked = fmt::format(" of {:.0f}/s asked", *mean * times_all);
     std::string server;
     if (!server_pids_.empty()) {
         auto const cpu = cpu_of(server_pids_);
@@ -92,10 +96,10 @@ void live_view::show(progress const& now)
         last_server_cpu_ = cpu;
     }
     // A load of a given number of transactions has a duration only as a limit.
-    std::string const done =
-        spec_.transactions
-            ? fmt::format("{:5.1f} s, {} of {}", time, now.ok + failed, *spec_.transactions)
-            : fmt::format("{:5.1f} of {:.0f} s", time, all);
+    std::string const done = spec_.transactions ? fmt::format(
+                                                      "{:5.1f} s, {} of {}", time, now.ok + failed,
+                                                      *spec_.transactions * generators_)
+                                                : fmt::format("{:5.1f} of {:.0f} s", time, all);
     std::string const head = time < 0 ? fmt::format("warming up, {:.0f} s to go", -time)
                                       : fmt::format(
                                             "{}  {:.0f}/s{}, {} in flight, {} failed", done, rate,

@@ -6,6 +6,7 @@
 #include "generate/progress.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ namespace cleat::bench {
 class live_view
 {
 public:
-    live_view(load_spec const& spec, std::vector<int> server_pids);
+    /// `generators` is how many machines have this load each.
+    live_view(load_spec const& spec, std::vector<int> server_pids, std::size_t generators = 1);
     live_view(live_view&&) = delete;
     ~live_view();
 
@@ -31,6 +33,7 @@ private:
 
     load_spec const& spec_;
     std::vector<int> server_pids_;
+    std::size_t generators_;
     bool terminal_;
     int lines_ = 0;
     std::chrono::nanoseconds last_time_{};

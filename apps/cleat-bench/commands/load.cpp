@@ -28,9 +28,11 @@ namespace {
 
 // The exit codes of a run that a condition has failed, and of one at a rate that the generator
 // could not keep. The second takes precedence: such figures are the generator's, so that a
-// condition that passes says nothing.
+// condition that passes says nothing. A lost host takes precedence over both: the load was not the
+// one that was asked for.
 constexpr int gate_failed = 3;
 constexpr int generator_limited = 4;
+constexpr int host_lost = 5;
 
 // Of an answer longer than this the preflight takes the head alone: to take all of it would be as
 // much work as a part of the run.
@@ -273,6 +275,10 @@ std::vector<judgement> judge_gate(load_gate const& gate, result const& found)
     std::vector<judgement> judged;
     if (is_generator_limited(found) && (!gate.conditions.empty() || gate.baseline))
         judged.push_back({"the generator was late", "too busy for this rate", true});
+    if (found.hosts_lost() != 0 && (!gate.conditions.empty() || gate.baseline))
+        judged.push_back(
+            {"a host was lost", fmt::format("{} of {}", found.hosts_lost(), found.hosts.size()),
+             true});
     for (condition const& each : gate.conditions)
         judged.push_back(judge_condition(each, found));
     if (gate.baseline)
@@ -297,9 +303,8 @@ void write_gate(load_gate const& gate, result const& found, std::vector<judgemen
 
 } // namespace
 
-int load(load_request const& request)
+int finish_load(load_request const& request, result const& found)
 {
-    result const found = run_in_view(request);
     if (!write_result(found, request.output))
         return 1;
     std::vector<judgement> const judged = judge_gate(request.gate, found);
@@ -308,6 +313,8 @@ int load(load_request const& request)
         return 130;
     if (found.counts.ok == 0)
         return 1;
+    if (found.hosts_lost() != 0)
+        return host_lost;
     if (is_generator_limited(found))
         return generator_limited;
     return std::ranges::any_of(judged, &judgement::failed) ? gate_failed : 0;

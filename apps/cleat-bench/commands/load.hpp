@@ -6,6 +6,7 @@
 #include "gate/condition.hpp"
 #include "generate/load_spec.hpp"
 #include "generate/run.hpp"
+#include "hosts/hosts_request.hpp"
 #include "result/output.hpp"
 #include "result/result.hpp"
 
@@ -40,15 +41,18 @@ struct load_request
     std::string wrong_answer_cure; ///< Where the subcommand itself chose the expected answer.
     bench::output output;
     load_gate gate;
+    std::optional<hosts_request> hosts; ///< Set: the load is that of each of these hosts.
+    bool as_host = false;               ///< This is one of the hosts.
 };
 
 /// files_of are the files that a load writes, of its output and of its gate.
 [[nodiscard]] std::vector<named_file> files_of(load_request const& request);
 
-/// load gives the exit code: 0; 1 when no transaction succeeded or no result could be written; 3
-/// when a condition of the gate failed; 4 when the generator could not keep the rate; 130 when it
-/// was interrupted.
-int load(load_request const& request);
+/// finish_load writes a result and judges it, and gives the exit code of `load`: 0; 1 when no
+/// transaction succeeded or no result could be written; 3 when a condition of the gate failed; 4
+/// when the generator could not keep the rate; 5 when a host of several was lost; 130 when it was
+/// interrupted.
+[[nodiscard]] int finish_load(load_request const& request, result const& found);
 
 /// begin_result describes the machine, and tries one transaction where the request has a preflight.
 /// Throws std::runtime_error.

@@ -250,6 +250,7 @@ load_request load_options::make() const
     check_effect();
     check_values();
     check_websocket();
+    check_hosts();
     load_request request;
     set_schedule(request);
     std::string const path_of_target = set_target(request.spec);
@@ -264,6 +265,9 @@ load_request load_options::make() const
     request.preflight = !no_preflight;
     request.name = name;
     request.output = {json, html, quiet};
+    request.as_host = as_host;
+    if (!hosts.empty())
+        request.hosts = make_hosts();
     set_gate(request);
     refuse_overwriting({baseline, authorities, certificate, key, raw_file}, files_of(request));
     return request;
@@ -274,8 +278,11 @@ void load_options::set_gate(load_request& request) const
     load_gate& gate = request.gate;
     if (!fail_if.empty())
         gate.conditions = parse_conditions(fail_if);
+    std::optional<double> whole_rate = rate_asked(request.spec);
+    if (whole_rate && request.hosts)
+        *whole_rate *= static_cast<double>(request.hosts->hosts.size());
     if (!baseline.empty())
-        gate.baseline = read_baseline(baseline, request.asked, rate_asked(request.spec));
+        gate.baseline = read_baseline(baseline, request.asked, whole_rate);
     gate.tolerance = parse_tolerance(tolerance);
     if (baseline.empty() && given("--tolerance"))
         refuse_usage("--tolerance: has no effect without --baseline");
@@ -397,8 +404,11 @@ void load_options::check_limits(load_spec const& spec) const
 
 std::string load_options::set_target(load_spec& spec) const
 {
-    check_limits(spec);
-    bench::target const server = find_target(target);
+    // The hosts may see another network than this machine, and have other limits.
+    bool const is_here = hosts.empty();
+    if (is_here)
+        check_limits(spec);
+    bench::target const server = is_here ? find_target(target) : parse_target(target);
     spec.target = target;
     spec.tls.server_name = server_name_of(server.host);
     spec.port = server.port;
@@ -407,7 +417,8 @@ std::string load_options::set_target(load_spec& spec) const
         timeout("--connect-timeout", connect_timeout),
         timeout("--handshake-timeout", handshake_timeout),
         timeout("--answer-timeout", answer_timeout)};
-    choose_addresses(spec, server.addresses);
+    if (is_here)
+        choose_addresses(spec, server.addresses);
     spec.end = close == "reset" ? ending::reset : ending::fin;
     return server.path;
 }
@@ -469,6 +480,8 @@ void load_options::set_verification(tls::context_spec& context) const
         return;
     }
     context.verify = tls::peer_verification::required;
+    if (authorities.empty() && !hosts.empty())
+        return; // Each host's own.
     context.verify_origin = authorities.empty() ? system_authorities() : authorities;
     context.verify_authorities = contents(
         authorities.empty() ? "--verify: the system's authorities" : "--ca", context.verify_origin);

@@ -88,6 +88,11 @@ public:
     std::string csv;
     std::string prometheus;
 
+    std::string hosts;
+    std::string ssh = "ssh";
+    std::string ssh_timeout = "20s";
+    bool as_host = false;
+
     /// These declare the options of a subcommand: when connections begin, the TLS that they offer,
     /// their requests, and where results go. The target is a positional argument.
     void add_schedule(CLI::App& app);
@@ -99,6 +104,7 @@ public:
     void add_limits(CLI::App& app);
     void add_output(CLI::App& app);
     void add_gate(CLI::App& app);
+    void add_hosts(CLI::App& app);
     void add_target(CLI::App& app);
 
     /// make checks them, resolves names and reads files. Throws std::runtime_error that names the
@@ -112,6 +118,7 @@ private:
     void check_effect() const;
     void check_websocket() const;
     void check_values() const;
+    void check_hosts() const;
     void set_schedule(load_request& request) const;
     void set_kept_loop(load_request& request) const;
     void check_limits(load_spec const& spec) const;
@@ -124,6 +131,8 @@ private:
     void set_requests(load_request& request, std::string const& path_of_target) const;
     void set_websocket(load_request& request) const;
     void set_gate(load_request& request) const;
+    [[nodiscard]] hosts_request make_hosts() const;
+    [[nodiscard]] std::vector<std::string> arguments_for_hosts(std::vector<sent_file>& files) const;
 
     CLI::App const* app_ = nullptr; // The subcommand whose options they are.
 };

@@ -212,6 +212,27 @@ void load_options::add_gate(CLI::App& app)
         ->group(group);
 }
 
+void load_options::add_hosts(CLI::App& app)
+{
+    std::string const group = "Hosts";
+    app.add_option(
+           "--hosts", hosts,
+           "the same load on each of these machines, by ssh, with one start: a,b,user@c:2222; "
+           "--rate, --connections and --transactions are of each, and the result is the sum")
+        ->group(group);
+    app.add_option("--ssh", ssh, "the program for --hosts, and its options: 'ssh -i key'")
+        ->group(group)
+        ->capture_default_str();
+    app.add_option("--ssh-timeout", ssh_timeout, "for each step of a host before the start")
+        ->group(group)
+        ->capture_default_str();
+    app.add_flag(
+           "--as-host", as_host,
+           "be one of several hosts, led over standard input and output: so --hosts starts "
+           "cleat-bench there")
+        ->group(group);
+}
+
 void load_options::add_target(CLI::App& app)
 {
     app.add_option("target", target, "HOST:PORT or https://HOST:PORT/PATH")->required();

@@ -1,4 +1,5 @@
 #include "compare/own_command.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,31 +34,6 @@ constexpr std::array<placeholder, 6> placeholders{{
     {"origin", "127.0.0.1:@UPSTREAM@"},
     {"workers", "@WORKERS@"},
 }};
-
-std::vector<std::string> words_of(std::string_view command)
-{
-    std::vector<std::string> words;
-    bool in_word = false;
-    char quote = 0;
-    for (char const c : command) {
-        bool const blank = c == ' ' || c == '\t' || c == '\n';
-        if (quote == 0 && blank) {
-            in_word = false;
-            continue;
-        }
-        if (!std::exchange(in_word, true))
-            words.emplace_back();
-        if (quote == 0 && (c == '\'' || c == '"'))
-            quote = c;
-        else if (c == quote)
-            quote = 0;
-        else
-            words.back() += c;
-    }
-    if (quote != 0)
-        throw std::runtime_error{fmt::format("a quote {} has no end", quote)};
-    return words;
-}
 
 // The text between braces, if the word begins with a placeholder's form.
 std::optional<std::string_view> name_in_braces(std::string_view word)
@@ -115,7 +91,7 @@ peer parse_start(std::string_view text)
 {
     named_text named =
         parse_named(text, "NAME='COMMAND', like mine='/opt/mine --port {port} --pem {pem}'");
-    std::vector<std::string> const words = words_of(named.rest);
+    std::vector<std::string> const words = split_words(named.rest);
     if (words.empty())
         throw std::runtime_error{"the command is empty"};
     peer found{std::move(named.name), peer_source::command, {}, program_named(words.front())};

@@ -80,6 +80,19 @@ std::vector<listed_figure> listed_figures_of(result const& found)
         {"handshakes_full", "Full handshakes.", number(counts.full)},
         {"handshakes_resumed", "Resumed handshakes.", number(counts.resumed)},
     };
+    bool const several = !found.hosts.empty();
+    auto const of_hosts = [&](double value) {
+        return several ? std::optional{value} : std::nullopt;
+    };
+    figures.insert(
+        figures.end(),
+        {
+            {"hosts", "Hosts that made the load.", of_hosts(number(found.hosts.size()))},
+            {"hosts_lost", "Of these, the ones that the figures are without.",
+             of_hosts(number(found.hosts_lost()))},
+            {"hosts_apart_seconds", "Time within which they all began.",
+             of_hosts(in_seconds(found.hosts_apart()))},
+        });
     for (percentile_level const& each : percentile_levels)
         figures.push_back(
             {fmt::format("response_{}_seconds", each.name),

@@ -154,6 +154,16 @@ TEST_CASE("key figures as CSV and as metrics; what is not known is left out")
                   "more\",target=\"localhost:1\"} 20\n") != std::string::npos);
     CHECK(text.find("cleat_bench_response_p90_seconds{") != std::string::npos);
     CHECK(text.find("response_p99_seconds") == std::string::npos);
+    CHECK(text.find("cleat_bench_hosts") == std::string::npos);
+    result several = run_of(0);
+    several.hosts = {{.name = "a", .late = 3ms}, {.name = "b"}, {.name = "c", .lost = "gone"}};
+    std::string const of_hosts = to_prometheus(several);
+    CHECK(of_hosts.find("cleat_bench_hosts{") != std::string::npos);
+    CHECK(of_hosts.find("target=\"localhost:1\"} 3\n") != std::string::npos);
+    CHECK(
+        of_hosts.find("cleat_bench_hosts_lost{name=\"a \\\"name\\\", and "
+                      "more\",target=\"localhost:1\"} 1\n") != std::string::npos);
+    CHECK(of_hosts.find("} 0.003\n") != std::string::npos);
 }
 
 } // namespace

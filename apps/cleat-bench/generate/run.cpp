@@ -342,7 +342,7 @@ private:
 instant begin_of(run_control const& control)
 {
     auto const wall = std::chrono::system_clock::now();
-    if (control.start_at && *control.start_at < wall)
+    if (control.start_at && *control.start_at < wall && !control.may_be_late)
         throw std::runtime_error{fmt::format(
             "--start-at {}: that was {:.1f} s before this could begin: give a later time, the "
             "same on all machines",

@@ -27,6 +27,7 @@ enum class proceed : std::uint8_t
 struct run_control
 {
     std::optional<std::chrono::system_clock::time_point> start_at; ///< Unset: at once.
+    bool may_be_late = false; ///< Where start_at has passed, the run begins at once.
     std::function<proceed(progress const&)> watch; ///< Called once a period; may be empty.
     std::chrono::milliseconds period{500};
     std::vector<int> server_pids; ///< Of a server on this machine, whose CPU is to be read.

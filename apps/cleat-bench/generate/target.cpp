@@ -86,7 +86,7 @@ std::string host_field(std::string const& name, std::string const& port)
     return port == "443" ? host : fmt::format("{}:{}", host, port);
 }
 
-target find_target(std::string const& text)
+target parse_target(std::string const& text)
 {
     target found;
     std::string_view rest{text};
@@ -123,6 +123,12 @@ target find_target(std::string const& text)
         refuse_target(fmt::format("{}: the port is a number from 1 to 65535", text));
     if (found.host.empty())
         refuse_target(fmt::format("{}: the host is missing: write HOST:PORT", text));
+    return found;
+}
+
+target find_target(std::string const& text)
+{
+    target found = parse_target(text);
     auto addresses = net::resolve(found.host, found.port);
     if (!addresses || addresses->empty())
         throw unreachable{fmt::format(

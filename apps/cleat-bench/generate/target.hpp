@@ -18,7 +18,7 @@ struct target
     std::string host; ///< Without brackets.
     std::string port;
     std::string path = "/";              ///< From a URL.
-    std::vector<net::address> addresses; ///< At least one, as the resolver orders them.
+    std::vector<net::address> addresses; ///< As the resolver orders them.
 };
 
 /// unreachable is a server that cannot be reached: its name has no address, or nothing listens
@@ -28,9 +28,13 @@ struct unreachable : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// find_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST:PORT/PATH and looks the name up; a
-/// path may follow without https://, too. Port 443 where none is given. Throws std::runtime_error
-/// that says what is wrong and what to do; unreachable where the name has no address.
+/// parse_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST:PORT/PATH; a path may follow
+/// without https://, too. Port 443 where none is given. It has no addresses yet. Throws
+/// std::runtime_error that says what is wrong and what to do.
+[[nodiscard]] target parse_target(std::string const& text);
+
+/// find_target is parse_target with the addresses of the name. Throws std::runtime_error as that;
+/// unreachable where the name has no address.
 [[nodiscard]] target find_target(std::string const& text);
 
 /// server_name_of is the name of a host in SNI and in certificates: without the zone of an IPv6

@@ -225,6 +225,35 @@ const single = (() => {
         );
     }
 
+    const hostRow = (host) =>
+        host.lost !== null
+            ? [host.name, '–', '–', '–', `lost: ${host.lost}`]
+            : [
+                  host.name,
+                  `${units.three(host.rate)}/s`,
+                  units.count(host.ok),
+                  units.count(host.attempts),
+                  [
+                      host.late_ns ? `began ${units.time(host.late_ns)} late` : 'began in time',
+                      ...(host.client_limited ? ['its machine was the limit'] : []),
+                      ...(host.copied ? ['had a copy of cleat-bench'] : []),
+                  ].join(', '),
+              ];
+
+    function hosts(result) {
+        if (result.hosts.length === 0) return null;
+        return part(
+            'Hosts',
+            table(
+                'narrow',
+                ['host', 'rate', 'ok', 'attempts', ''],
+                result.hosts.map(hostRow),
+                [0, 4],
+            ),
+            note(`They began within ${units.time(result.hosts_apart_ns)} of each other.`),
+        );
+    }
+
     function commands(result) {
         // The result of several generators has a command line for each.
         const lines = result.command.split(/\n(?=\S*cleat-bench\b)/).filter((line) => line !== '');
@@ -262,6 +291,7 @@ const single = (() => {
         latencies(result),
         el('div', { class: 'pair' }, failures(result), work(result)),
         handshakes(result),
+        hosts(result),
         surroundings(result),
         commands(result),
     ];

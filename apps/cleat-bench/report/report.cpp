@@ -191,6 +191,8 @@ json::object drawn_json(result const& result, std::vector<double> const& grid)
         {"target", result.target},
         {"asked", in_json(result.asked)},
         {"environment", in_json(result.environment)},
+        {"hosts", in_json(result.hosts)},
+        {"hosts_apart_ns", result.hosts_apart().count()},
         {"started", in_utc(result.started)},
         {"measured_s", in_seconds(result.measured)},
         {"drain_s", in_seconds(result.drain)},

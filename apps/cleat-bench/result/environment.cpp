@@ -41,6 +41,11 @@ std::string first_line(char const* path)
 
 } // namespace
 
+std::string program_version()
+{
+    return fmt::format("cleat-bench {} on {}", CLEAT_VERSION, tls::library_version());
+}
+
 std::vector<fact> describe_environment()
 {
     std::vector<fact> found;

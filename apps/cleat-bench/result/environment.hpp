@@ -5,9 +5,14 @@
 
 #include "result/result.hpp"
 
+#include <string>
 #include <vector>
 
 namespace cleat::bench {
+
+/// program_version is the line of `cleat-bench --version`: the program's version and its TLS
+/// library's.
+[[nodiscard]] std::string program_version();
 
 /// describe_environment names this program, its TLS library, and this machine: processor, cores
 /// that may be used, kernel, memory, load, limits.

@@ -44,6 +44,8 @@ constexpr std::uint64_t resumption_min = 10;
 constexpr double resumption_tolerance = 0.10;
 // If more than this part of an open loop's transactions ended in the drain, a remark says so.
 constexpr double drained_max = 0.05;
+// A host that begins on time begins at the agreed moment itself, by its clock.
+constexpr std::chrono::nanoseconds late_shown = 1ms;
 // Results are one load if they ran together for at least this part of the longest one's time.
 constexpr double together_min = 0.90;
 // A hundred days of seconds, or three hours of milliseconds.
@@ -91,6 +93,25 @@ std::string late_starts(result const& result)
 }
 
 } // namespace
+
+std::size_t result::hosts_lost() const noexcept
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(hosts, [](load_host const& each) { return !each.lost.empty(); }));
+}
+
+std::chrono::nanoseconds result::hosts_apart() const noexcept
+{
+    std::chrono::nanoseconds first = std::chrono::nanoseconds::max();
+    std::chrono::nanoseconds last = std::chrono::nanoseconds::min();
+    for (load_host const& each : hosts) {
+        if (!each.lost.empty())
+            continue;
+        first = std::min(first, each.late - each.clock_error);
+        last = std::max(last, each.late + each.clock_error);
+    }
+    return std::max(last, first) - first;
+}
 
 double result::rate() const noexcept
 {
@@ -316,7 +337,7 @@ void check_settings(std::vector<result> const& parts)
 }
 
 // Rates add up only if they were asked for at the same time.
-void check_times(std::vector<result> const& parts)
+void check_times(std::vector<result> const& parts, together condition)
 {
     for (std::size_t i = 0; i != parts.size(); ++i)
         for (std::size_t k = 0; k != i; ++k)
@@ -332,12 +353,14 @@ void check_times(std::vector<result> const& parts)
         end = std::min(end, after(each.started, each.measured));
         longest = std::max(longest, each.measured);
     }
-    double const together = std::max(0.0, in_seconds(end - begin));
-    if (together < together_min * in_seconds(longest))
+    if (condition == together::the_begin)
+        end = after(std::ranges::min(parts, {}, &result::started).started, longest);
+    double const shared = std::max(0.0, in_seconds(end - begin));
+    if (shared < together_min * in_seconds(longest))
         throw std::runtime_error{fmt::format(
             "the results ran together for {:.1f} of {:.1f} s only, so they are not one load: let "
             "the generators begin together with --start-at, and last equally long",
-            together, in_seconds(longest))};
+            shared, in_seconds(longest))};
 }
 
 // Appends the facts of another generator, under a heading.
@@ -388,6 +411,26 @@ std::string overload_of(result const& result)
         result.rate(), *result.rate_asked, counts.drained, counts.attempts, left);
 }
 
+namespace {
+
+// A host that came late to the start, and one that has no part in the figures.
+void remark_on_hosts(std::vector<std::string>& found, result const& result)
+{
+    for (load_host const& each : result.hosts)
+        if (!each.lost.empty())
+            found.push_back(fmt::format(
+                "the host {} was lost, and the figures are of the other {}: {}", each.name,
+                result.hosts.size() - result.hosts_lost(), each.lost));
+    for (load_host const& each : result.hosts)
+        if (each.lost.empty() && each.late >= late_shown)
+            found.push_back(fmt::format(
+                "the host {} began {} after the others: the way to it is slow, or it is too busy "
+                "to begin in time",
+                each.name, in_words(static_cast<double>(each.late.count()))));
+}
+
+} // namespace
+
 std::vector<std::string> remarks_on(result const& result)
 {
     std::vector<std::string> found;
@@ -396,15 +439,16 @@ std::vector<std::string> remarks_on(result const& result)
           drain_remark(result)})
         if (!each.empty())
             found.push_back(each);
+    remark_on_hosts(found, result);
     return found;
 }
 
-result merge(std::vector<result> const& parts)
+result merge(std::vector<result> const& parts, together condition)
 {
     if (parts.empty())
         throw std::runtime_error{"nothing to merge"};
     check_settings(parts);
-    check_times(parts);
+    check_times(parts, condition);
     // The timeline of the one that began first.
     auto const first = std::ranges::min_element(parts, {}, &result::started);
     result sum = *first;
@@ -434,6 +478,7 @@ result merge(std::vector<result> const& parts)
             sum.server = more.server;
         add_facts(sum.asked, more.asked);
         add_facts(sum.environment, more.environment);
+        sum.hosts.insert(sum.hosts.end(), more.hosts.begin(), more.hosts.end());
         for (std::size_t k = 0; k != more.verdict.limits.size(); ++k) {
             sum.verdict.limits.push_back(more.verdict.limits[k]);
             sum.verdict.cures.push_back(more.verdict.cures[k]);

@@ -34,6 +34,20 @@ struct verdict
     [[nodiscard]] bool client_limited() const noexcept { return !limits.empty(); }
 };
 
+/// load_host is one of the hosts of a load with --hosts.
+struct load_host
+{
+    std::string name;
+    std::string lost{};              ///< Why the figures are without it; empty: they have it.
+    std::chrono::nanoseconds late{}; ///< From the agreed start to its own.
+    std::chrono::nanoseconds clock_error{}; ///< The most by which its start is off beside this.
+    bool copied = false;                    ///< It had a copy of cleat-bench for the run.
+    bool limited = false;                   ///< Its machine limited its figures.
+    std::uint64_t attempts = 0;
+    std::uint64_t ok = 0;
+    double rate = 0; ///< As result::rate.
+};
+
 /// result of `load`: everything that text, JSON and reports show comes from here.
 struct result
 {
@@ -58,8 +72,13 @@ struct result
     /// Between each worker's readings of its own times: `measured`, and how late the last one was.
     std::vector<std::chrono::nanoseconds> worker_wall;
     std::optional<server_side> server;
+    std::vector<load_host> hosts; ///< Empty: a load on one machine, or merged by hand.
     bench::verdict verdict;
 
+    /// hosts_lost is how many of the hosts have no part in the figures.
+    [[nodiscard]] std::size_t hosts_lost() const noexcept;
+    /// hosts_apart is how far apart the hosts may have begun, at most.
+    [[nodiscard]] std::chrono::nanoseconds hosts_apart() const noexcept;
     /// rate is transactions that ended in the time `measured` and were ok, per second.
     [[nodiscard]] double rate() const noexcept;
     /// drain_rate is the same of the drain; 0 where nothing ended in it.
@@ -97,9 +116,17 @@ void take_workers(result& result, std::vector<thread_times> const& workers);
 /// first is that it did not keep up.
 [[nodiscard]] std::vector<std::string> remarks_on(result const& result);
 
+/// together is what several results have to have in common to be one load.
+enum class together : std::uint8_t
+{
+    all_along, ///< They ran at the same time.
+    the_begin, ///< They began at the same time: one whose number is used up ends before others.
+};
+
 /// merge adds up the results of several generators that ran at the same time: counts, histograms
 /// and asked rates. Throws std::runtime_error for results of different settings or different times.
-[[nodiscard]] result merge(std::vector<result> const& parts);
+[[nodiscard]] result merge(
+    std::vector<result> const& parts, together condition = together::all_along);
 
 /// to_json has every member; from_json reads it back, or throws std::runtime_error with the reason.
 [[nodiscard]] std::string to_json(result const& result);

@@ -54,6 +54,37 @@ json::array in_json(std::vector<agreement> const& agreements)
     return found;
 }
 
+json::array in_json(std::vector<load_host> const& hosts)
+{
+    json::array found;
+    for (load_host const& each : hosts)
+        found.push_back(json::object{
+            {"name", each.name},
+            {"lost", each.lost.empty() ? json::value(nullptr) : json::value(each.lost)},
+            {"late_ns", each.late.count()},
+            {"clock_error_ns", each.clock_error.count()},
+            {"copied", each.copied},
+            {"client_limited", each.limited},
+            {"attempts", each.attempts},
+            {"ok", each.ok},
+            {"rate", each.rate}});
+    return found;
+}
+
+json::object in_json(latency const& times)
+{
+    histogram::totals const exact = times.exact();
+    json::object found{
+        {"count", times.count()}, {"min_ns", times.min()}, {"mean_ns", times.mean()}};
+    for (percentile_level const& each : percentile_levels)
+        found[fmt::format("{}_ns", each.name)] = times.percentile(each.level);
+    found["max_ns"] = times.max();
+    found["beyond_max"] = exact.beyond_max;
+    found["sum_ns"] = json::array{exact.sum_high, exact.sum_low};
+    found["hdr"] = to_log(times);
+    return found;
+}
+
 namespace {
 
 // The percentiles of all attempts in place of those of the answers; null where a failure has one's
@@ -69,20 +100,6 @@ json::object response_json(Counts const& counts, json::object found)
     return found;
 }
 
-json::object latency_json(latency const& times)
-{
-    histogram::totals const exact = times.exact();
-    json::object found{
-        {"count", times.count()}, {"min_ns", times.min()}, {"mean_ns", times.mean()}};
-    for (percentile_level const& each : percentile_levels)
-        found[fmt::format("{}_ns", each.name)] = times.percentile(each.level);
-    found["max_ns"] = times.max();
-    found["beyond_max"] = exact.beyond_max;
-    found["sum_ns"] = json::array{exact.sum_high, exact.sum_low};
-    found["hdr"] = to_log(times);
-    return found;
-}
-
 json::array paths_json(tally const& counts)
 {
     json::array found;
@@ -92,7 +109,7 @@ json::array paths_json(tally const& counts)
             {"attempts", each.attempts},
             {"ok", each.ok},
             {"failed", each.attempts - each.ok},
-            {"response", response_json(each, latency_json(each.response))}});
+            {"response", response_json(each, in_json(each.response))}});
     return found;
 }
 
@@ -150,13 +167,13 @@ json::object tally_json(tally const& counts)
         {"bytes", json::object{{"up", counts.bytes_up}, {"down", counts.bytes_down}}},
         {"latency",
          json::object{
-             {"tcp", latency_json(counts.tcp)},
-             {"tls", latency_json(counts.tls)},
-             {"tls_resumed", latency_json(counts.tls_resumed)},
-             {"first_byte", latency_json(counts.first_byte)},
-             {"response", response_json(counts, latency_json(counts.response))},
-             {"slip", latency_json(counts.slip)},
-             {"lag", latency_json(counts.lag)}}},
+             {"tcp", in_json(counts.tcp)},
+             {"tls", in_json(counts.tls)},
+             {"tls_resumed", in_json(counts.tls_resumed)},
+             {"first_byte", in_json(counts.first_byte)},
+             {"response", response_json(counts, in_json(counts.response))},
+             {"slip", in_json(counts.slip)},
+             {"lag", in_json(counts.lag)}}},
         {"drained", counts.drained},
         {"drained_ok", counts.drained_ok},
         {"pending_at_half", counts.pending_at_half},
@@ -203,6 +220,23 @@ std::vector<fact> facts_from(json::value const& pairs)
     return found;
 }
 
+} // namespace
+
+failures failures_from(json::array const& list)
+{
+    failures found;
+    for (json::value const& each : list) {
+        failure failure;
+        if (!parse(text_member(each, "stage"), failure.stage))
+            throw std::runtime_error{"unknown stage " + text_member(each, "stage")};
+        failure.kind = text_member(each, "kind");
+        found[failure] += count_member(each, "count");
+    }
+    return found;
+}
+
+namespace {
+
 void read_timeline(json::value const& timeline, tally& counts)
 {
     counts.interval_length = std::chrono::nanoseconds{count_member(timeline, "interval_ns")};
@@ -247,13 +281,7 @@ void read_tally(json::value const& document, tally& counts)
 {
     counts.attempts = count_member(document, "attempts");
     counts.ok = count_member(document, "ok");
-    for (json::value const& each : list(document, "failures")) {
-        failure failure;
-        if (!parse(text_member(each, "stage"), failure.stage))
-            throw std::runtime_error{"unknown stage " + text_member(each, "stage")};
-        failure.kind = text_member(each, "kind");
-        counts.failures[failure] += count_member(each, "count");
-    }
+    counts.failures = failures_from(list(document, "failures"));
     if (counts.ok + counts.failed() != counts.attempts)
         throw std::runtime_error{"outcomes do not add up to attempts"};
     counts.connections = count_member(document, "connections");
@@ -298,6 +326,23 @@ void read_tally(json::value const& document, tally& counts)
         throw std::runtime_error{"more were drained than ended"};
     read_timeline(member(document, "timeline"), counts);
     counts.cpu = std::chrono::nanoseconds{count_member(document, "cpu_ns")};
+}
+
+std::vector<load_host> hosts_from(json::array const& list)
+{
+    std::vector<load_host> found;
+    for (json::value const& each : list)
+        found.push_back(
+            {.name = text_member(each, "name"),
+             .lost = checked::find(each, "lost") == nullptr ? "" : text_member(each, "lost"),
+             .late = std::chrono::nanoseconds{count_member(each, "late_ns")},
+             .clock_error = std::chrono::nanoseconds{count_member(each, "clock_error_ns")},
+             .copied = checked::flag(each, "copied"),
+             .limited = checked::flag(each, "client_limited"),
+             .attempts = count_member(each, "attempts"),
+             .ok = count_member(each, "ok"),
+             .rate = checked::number(each, "rate")});
+    return found;
 }
 
 } // namespace
@@ -354,6 +399,8 @@ json::object document_of(result const& result)
     for (std::chrono::nanoseconds const each : result.worker_wall)
         wall.push_back(each.count());
     document["worker_wall_ns"] = std::move(wall);
+    if (!result.hosts.empty())
+        document["hosts"] = in_json(result.hosts);
     if (result.server)
         document["server"] = json::object{
             {"pids", json::array(result.server->pids.begin(), result.server->pids.end())},
@@ -424,6 +471,8 @@ result result_from(json::value const& document)
         else if (found.measured.count() > 0)
             found.server->cores = in_seconds(found.server->cpu) / in_seconds(found.measured);
     }
+    if (document.as_object().contains("hosts"))
+        found.hosts = hosts_from(list(document, "hosts"));
     read_tally(document, found.counts);
     if (!found.rate_asked && !document.as_object().contains("drained_ok"))
         found.counts.drained_ok = 0; // Their time went on to the last end.

@@ -22,6 +22,11 @@ inline constexpr int document_version = 1;
 [[nodiscard]] json::value in_json(std::optional<double> value); ///< Null where it is empty.
 [[nodiscard]] json::array in_json(failures const& counts);
 [[nodiscard]] json::array in_json(std::vector<agreement> const& agreements);
+[[nodiscard]] json::array in_json(std::vector<load_host> const& hosts);
+[[nodiscard]] json::object in_json(latency const& times); ///< `read` reads it back.
+
+/// failures_from reads the JSON of failures. Throws std::runtime_error.
+[[nodiscard]] failures failures_from(json::array const& list);
 
 /// document_of is the JSON value that to_json writes.
 [[nodiscard]] json::object document_of(result const& result);

@@ -186,6 +186,32 @@ void add_counts(std::string& text, result const& result)
             time > 0 ? static_cast<double>(counts.bytes_up + counts.bytes_down) / time : 0));
 }
 
+// Each host of several, and how near to each other they began.
+void add_hosts(std::string& text, result const& result)
+{
+    if (result.hosts.empty())
+        return;
+    auto const out = std::back_inserter(text);
+    auto const ns = [](std::chrono::nanoseconds t) {
+        return in_words(static_cast<double>(t.count()));
+    };
+    fmt::format_to(
+        out, "\n  hosts                 {} of {}, which began within {} of each other\n",
+        result.hosts.size() - result.hosts_lost(), result.hosts.size(), ns(result.hosts_apart()));
+    for (load_host const& each : result.hosts) {
+        fmt::format_to(out, "    {:20}", each.name);
+        if (!each.lost.empty()) {
+            fmt::format_to(out, "LOST: {}\n", each.lost);
+            continue;
+        }
+        fmt::format_to(
+            out, "{:.1f}/s, {} ok of {}{}{}{}\n", each.rate, each.ok, each.attempts,
+            each.late.count() != 0 ? fmt::format(", began {} late", ns(each.late)) : "",
+            each.limited ? ", CLIENT-LIMITED" : "",
+            each.copied ? ", with a copy of cleat-bench" : "");
+    }
+}
+
 void add_latencies(std::string& text, result const& result)
 {
     auto const out = std::back_inserter(text);
@@ -246,8 +272,14 @@ std::string to_text(result const& result)
             out, "  Nothing was measured: no transaction was begun{}.\n",
             result.measured.count() == 0 ? " after the warm-up" : "");
 
+    std::size_t const hosts = std::max<std::size_t>(result.hosts.size() - result.hosts_lost(), 1);
     if (result.rate_asked)
-        fmt::format_to(out, "  rate asked            {:.1f}/s\n", *result.rate_asked);
+        fmt::format_to(
+            out, "  rate asked            {:.1f}/s{}\n", *result.rate_asked,
+            result.hosts.empty() ? ""
+                                 : fmt::format(
+                                       ", {:.1f}/s of each of {} hosts",
+                                       *result.rate_asked / static_cast<double>(hosts), hosts));
     fmt::format_to(
         out, "  rate achieved         {:.1f}/s  ({} {}ok in {})\n", result.rate(),
         counts.ok - counts.drained_ok, unit_of(counts),
@@ -259,6 +291,7 @@ std::string to_text(result const& result)
     add_counts(text, result);
     add_latencies(text, result);
     add_costs(text, result);
+    add_hosts(text, result);
     for (std::string const& each : remarks_on(result))
         if (each != overload)
             fmt::format_to(out, "\nNOTE: {}.\n", each);
