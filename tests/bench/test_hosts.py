@@ -147,7 +147,7 @@ def test_a_host_that_is_lost_is_named_and_the_sum_is_of_the_others(bench, server
 
 def test_a_host_that_begins_late_says_by_how_much(bench, server, hosts):
     hosts.add("a")
-    hosts.add("b", SLOW.format(seconds=0.4))
+    hosts.add("b", SLOW.format(seconds=1.5))
     found = bench.load("--hosts", "a,b", *hosts.words, "-r", 20, "-d", "8s",
                        server(http()).address)
     on_time, late = found["hosts"]
@@ -173,7 +173,7 @@ def test_clocks_of_hosts_need_not_agree(bench, server, hosts, tmp_path):
 
 def test_hosts_that_did_not_run_together_are_no_sum(bench, server, hosts):
     hosts.add("a")
-    hosts.add("b", SLOW.format(seconds=1))
+    hosts.add("b", SLOW.format(seconds=2.5))
     ran = bench.run("load", "-q", "--hosts", "a,b", *hosts.words, "-r", 20, "-d", "1s",
                     server(http()).address)
     assert ran.returncode == 1 and ran.stdout == ""

@@ -135,6 +135,23 @@ def test_a_machine_that_is_lost_in_the_middle_is_named(bench, reached, counting,
     assert found["ok"] == sum(counting.requests[each.address] for each in (one, two))
 
 
+def test_a_machine_that_nothing_is_heard_of_is_given_up(bench, reached, counting):
+    """Its link is down: neither end of the connection gets an error."""
+    one, two = (reached.add(), reached.add())
+    ssh = f"{reached.ssh[1]} -o ServerAliveInterval=1 -o ServerAliveCountMax=2"
+    child = bench.start(
+        "load", "-q", "--hosts", f"{one.name},{two.name}", "--ssh", ssh, "-r", 20, "-d", "6s",
+        "--no-preflight", "--json", "sum.json", target_of(reached, counting))
+    eventually("both are at work", lambda: len(counting.requests) == 2)
+    two.unplug()
+    out, err = child.communicate(timeout=DEADLINE)
+    two.plug()  # A packet for the connection that is gone ends what is left there.
+    assert child.returncode == 5, out + err
+    found = bench.read(bench.folder / "sum.json", out)
+    assert found["attempts"] == found["ok"] == 120 == counting.requests[one.address]
+    assert "not responding" in found["hosts"][1]["lost"]
+
+
 def test_ctrl_c_ends_the_load_on_all_machines(bench, reached, counting):
     all_of_them = (reached.add(), reached.add(), reached.add())
     (all_of_them[1].folder / "bin" / "cleat-bench").unlink()  # Its copy has to go, too.

@@ -20,7 +20,7 @@ constexpr auto hosts_tick = 20ms;
 constexpr auto watch_period = 500ms;
 // The line that names the start reaches all hosts before it, if it takes twice as long as the
 // slowest answer to a question for the time did.
-constexpr auto start_lead = 200ms;
+constexpr auto start_lead = 1s;
 constexpr int start_round_trips = 4;
 // For documents after a stop, and for hosts that are left to remove their folders.
 constexpr auto leave_patience = 5s;
@@ -132,7 +132,7 @@ void hosts_run::give_up_silent(std::chrono::milliseconds preflight)
             "{} for {}: see whether `ssh {}` answers, or allow more with --ssh-timeout",
             stage == host_stage::connecting ? "ssh has not come to it" : "it has said nothing",
             in_words(static_cast<double>(std::chrono::nanoseconds{limit}.count())),
-            hosts_[i].name()));
+            request_.hosts[i].destination));
     }
 }
 
