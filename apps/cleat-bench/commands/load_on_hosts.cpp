@@ -161,7 +161,7 @@ result run_on_hosts(load_request const& request)
     running.run(
         request.spec.warm_up + request.spec.duration + all_stages(request.spec.timeouts) +
             document_patience,
-        request.spec.warm_up, [&](progress const& now) {
+        [&](progress const& now) {
             if (!view || now.since_begin + request.spec.warm_up < next)
                 return;
             view->show(now);

@@ -141,7 +141,10 @@ std::string host_run::take_clock(std::string_view words, time_point now)
 std::string host_run::start(time_point begin)
 {
     stage_ = host_stage::running;
-    start_ = begin + std::chrono::duration_cast<time_point::duration>(clock_.offset());
+    begin_ = begin;
+    // Documents have microseconds.
+    start_ = std::chrono::floor<std::chrono::microseconds>(
+        begin + std::chrono::duration_cast<time_point::duration>(clock_.offset()));
     return fmt::format("start {}\n", in_ns(start_));
 }
 
@@ -163,16 +166,15 @@ void host_run::lose(std::string reason)
 
 std::chrono::nanoseconds host_run::late(std::chrono::nanoseconds warm_up) const
 {
-    // Documents have microseconds.
-    std::chrono::nanoseconds const late =
-        result_->started - std::chrono::floor<std::chrono::microseconds>(start_) - warm_up;
-    return std::max(late, std::chrono::nanoseconds{0});
+    return std::max<std::chrono::nanoseconds>(
+        result_->started - start_ - warm_up, std::chrono::nanoseconds{0});
 }
 
+// The two names of the start are one moment, as exactly as the clock is known.
 result host_run::take_result()
 {
     result found = std::move(*result_);
-    found.started -= std::chrono::duration_cast<time_point::duration>(clock_.offset());
+    found.started = begin_ + (found.started - start_);
     return found;
 }
 

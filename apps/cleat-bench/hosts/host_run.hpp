@@ -49,7 +49,7 @@ public:
     /// take_line takes a line of its standard output. A line without host_mark is dropped.
     [[nodiscard]] std::string take_line(std::string_view line, time_point now);
 
-    /// start begins the load of a host that is ready.
+    /// start begins the load of a host that is ready. `begin` has whole microseconds.
     [[nodiscard]] std::string start(time_point begin);
 
     /// take_end is called when ssh has ended: how, and what came on its standard error.
@@ -91,7 +91,8 @@ private:
     clock_samples clock_;
     unsigned clocks_asked_ = 0;
     time_point asked_;
-    time_point start_; // In the host's time.
+    time_point begin_; // In the time of this machine.
+    time_point start_; // The same in the host's.
     std::unique_ptr<progress> now_;
     std::optional<result> result_;
 };

@@ -176,19 +176,26 @@ void hosts_run::stop()
             channels_[i]->send("stop\n");
 }
 
-progress hosts_run::sum(clock::time_point measured) const
+// Unset: no host has said anything yet. Its time is the mean of theirs.
+std::optional<progress> hosts_run::sum() const
 {
     progress found;
-    for (host_run const& each : hosts_)
-        if (each.now() != nullptr)
-            add(found, *each.now());
-    found.since_begin = clock::now() - measured;
+    std::int64_t count = 0;
+    for (host_run const& each : hosts_) {
+        if (each.now() == nullptr)
+            continue;
+        add(found, *each.now());
+        found.since_begin += each.now()->since_begin;
+        ++count;
+    }
+    if (count == 0)
+        return std::nullopt;
+    found.since_begin /= count;
     return found;
 }
 
 void hosts_run::run(
-    std::chrono::nanoseconds limit, std::chrono::nanoseconds warm_up,
-    std::function<void(progress const&)> const& watch)
+    std::chrono::nanoseconds limit, std::function<void(progress const&)> const& watch)
 {
     std::chrono::nanoseconds slowest{};
     for (host_run const& each : hosts_)
@@ -201,7 +208,8 @@ void hosts_run::run(
     for (std::size_t i = 0; i != hosts_.size(); ++i)
         channels_[i]->send(hosts_[i].start(begin_));
     auto deadline = start + limit;
-    auto next_watch = start + watch_period;
+    // Between two lines of each host: otherwise now one and now another would be missing.
+    auto next_watch = start + watch_period + watch_period / 2;
     while (!all([](host_run const& each) { return each.is_over(); })) {
         step();
         auto const now = clock::now();
@@ -213,7 +221,8 @@ void hosts_run::run(
             for (host_run& each : hosts_)
                 each.lose("it gave no result in the time of the load and of all its timeouts");
         if (watch && now >= next_watch && !stopped_) {
-            watch(sum(start + warm_up));
+            if (std::optional<progress> const all_hosts = sum())
+                watch(*all_hosts);
             next_watch = std::max(next_watch + watch_period, now);
         }
     }

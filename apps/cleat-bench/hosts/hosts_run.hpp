@@ -12,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,10 +46,8 @@ public:
 
     /// run begins the load on all hosts at one time, and waits until each has given its document or
     /// is lost; at most `limit` from the start. `watch` is called twice a second, with the sum of
-    /// the hosts. A signal ends the load on all hosts.
-    void run(
-        std::chrono::nanoseconds limit, std::chrono::nanoseconds warm_up,
-        std::function<void(progress const&)> const& watch);
+    /// what the hosts have said last. A signal ends the load on all hosts.
+    void run(std::chrono::nanoseconds limit, std::function<void(progress const&)> const& watch);
 
     /// hosts are in the order of the request.
     [[nodiscard]] std::vector<host_run>& hosts() noexcept { return hosts_; }
@@ -68,7 +67,7 @@ private:
     void give_up_silent(std::chrono::milliseconds preflight);
     void refuse_away() const;
     [[nodiscard]] bool all(bool (*holds)(host_run const&)) const;
-    [[nodiscard]] progress sum(clock::time_point measured) const;
+    [[nodiscard]] std::optional<progress> sum() const;
 
     hosts_request const& request_;
     interruption& signals_;
