@@ -20,7 +20,7 @@ OLD = """#!/bin/sh
 [ "$1" != --version ] || exec echo "cleat-bench 0.0.1 on OpenSSL 1.0.1"
 exit 1
 """
-APART_MAX = 0.1  # Seconds: what the server sees on a machine of two cores, with its own delays.
+APART_MAX = 0.25  # Seconds: what the server sees on a machine of two cores, with its own delays.
 
 
 class CountingServer:

@@ -20,6 +20,15 @@ constexpr unsigned clock_questions = 10;
 constexpr std::size_t complaint_lines_max = 3;
 constexpr std::string_view program_name = "cleat-bench";
 
+// A host's words on this machine's terminal and in its documents: it may have sent anything.
+std::string printable(std::string_view words)
+{
+    std::string found{words};
+    std::ranges::replace_if(
+        found, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return found;
+}
+
 std::string reason_in(std::string_view text)
 {
     std::vector<std::string_view> lines;
@@ -35,7 +44,7 @@ std::string reason_in(std::string_view text)
         lines.size() > complaint_lines_max ? lines.size() - complaint_lines_max : 0;
     for (std::size_t i = first; i != lines.size(); ++i)
         found += fmt::format("{}{}", found.empty() ? "" : "; ", lines[i]);
-    return found;
+    return printable(found);
 }
 
 std::int64_t in_ns(host_run::time_point t)
@@ -60,8 +69,8 @@ std::string host_run::take_line(std::string_view line, time_point now)
             return send_next();
         if (word == "copied" && stage_ == host_stage::copying) {
             if (line != plan_->version)
-                throw std::runtime_error{
-                    fmt::format("the copy of this program says there that it is '{}'", line)};
+                throw std::runtime_error{fmt::format(
+                    "the copy of this program says there that it is '{}'", printable(line))};
             stage_ = host_stage::preparing;
             return "run\n";
         }
@@ -85,9 +94,9 @@ std::string host_run::take_found(std::string_view words)
 {
     std::string_view const kernel = cut_word(words);
     std::string_view const processor = cut_word(words);
-    version_ = trimmed(words);
+    version_ = printable(trimmed(words));
     copies_ = version_ != plan_->version;
-    std::string const system = fmt::format("{} {}", kernel, processor);
+    std::string const system = printable(fmt::format("{} {}", kernel, processor));
     if (copies_ && system != plan_->system) {
         lose(fmt::format(
             "it is a {} machine with {}, and the program here is for {}: install {} there", system,

@@ -199,6 +199,9 @@ TEST_CASE("the reason why a host is lost is what ssh says last")
     host.take_end("ended with code 255", "A banner\n1\n2\nssh: connect to host a: No route\r\n\n");
     CHECK(host.stage() == host_stage::lost);
     CHECK(host.reason() == "1; 2; ssh: connect to host a: No route");
+    host_run rude{"c", plan};
+    rude.take_end("ended with code 1", "\x1b[2J\xff gone");
+    CHECK(rude.reason() == "?[2J? gone");
     host_run silent{"b", plan};
     silent.take_end("was ended by signal 9", "");
     CHECK(silent.reason() == "ssh was ended by signal 9 without a word");

@@ -187,10 +187,10 @@ verdict judge(result const& result)
     if (result.busiest() > busy_max)
         add(fmt::format(
                 "a worker of the generator was busy {:.0f} % of the time", result.busiest() * 100),
-            "give it more cores (--workers), or run it on more machines and merge the results");
+            "give it more cores (--workers), or run it on more machines (load --hosts)");
     if (std::string late = late_starts(result); !late.empty())
-        add(std::move(late),
-            "ask for less, give the generator cores of its own, or run it on more machines");
+        add(std::move(late), "ask for less, give the generator cores of its own, or run it on more "
+                             "machines (load --hosts)");
     std::uint64_t const lag = result.counts.lag.percentile(90);
     std::optional<std::uint64_t> const median = result.counts.response_percentile(50);
     bool const lag_shows = median && lag > lag_max && lag_response_ratio * lag > *median;
@@ -205,7 +205,7 @@ verdict judge(result const& result)
                 "the generator's event loop came {:.1f} ms late or more to 10 % of its timers",
                 static_cast<double>(lag) / 1e6),
             "give it cores of its own, ask for fewer connections at once, or run it on more "
-            "machines");
+            "machines (load --hosts)");
     std::uint64_t ports = 0;
     std::uint64_t files = 0;
     std::uint64_t memory = 0;
