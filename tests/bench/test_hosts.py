@@ -195,6 +195,18 @@ def test_ctrl_c_ends_all_hosts_and_the_sum_until_then_is_told(bench, server, hos
     assert found["measured_ns"] < 60e9
 
 
+def test_ctrl_c_before_the_start_ends_the_hosts_too(bench, server, hosts):
+    hosts.add("a", bench=None)
+    hosts.add("b", "exec tail -f /dev/null")
+    requests: list[str] = []
+    child = bench.start("load", "-q", "--hosts", "a,b", *hosts.words, "--no-preflight",
+                        server(counted(requests)).address)
+    eventually("it was copied", lambda: list(hosts.folder.glob("a/tmp/*/cleat-bench")))
+    out, err = bench.interrupted(child)
+    assert out == "" and "interrupted before there was anything to tell" in err
+    assert not hosts.left() and not requests
+
+
 @pytest.mark.parametrize("moment", ["connecting", "at work"])
 def test_a_program_that_is_killed_leaves_nothing_on_the_hosts(bench, server, hosts, moment):
     hosts.add("a", bench=None)
