@@ -383,6 +383,29 @@ def test_an_echo_that_never_comes(bench, server):
     assert found["websocket"]["pings"] >= 3
 
 
+def test_a_long_message_that_the_server_reads_slowly(bench, server):
+    """The time-out is of a silence: this message takes longer, and goes on all the time."""
+
+    def slow(client) -> None:
+        take = client.take
+
+        def in_pieces(size: int) -> bytes:
+            got = b""
+            while len(got) < size:
+                got += take(min(size - len(got), 1 << 20))
+                if len(got) < 40 << 20 < size:
+                    threading.Event().wait(0.1)  # It is the pace of the server.
+            return got
+
+        client.take = in_pieces
+        echoes()(client)
+
+    found = load(bench, server(serves(slow)), "-c", 1, "-n", 1, "--messages", 1, "--message-size",
+                 "60M", "--answer-timeout", "3s", "--no-preflight")
+    assert found["ok"] == 1
+    assert found["latency"]["response"]["max_ns"] > 3.9e9
+
+
 def test_the_end_of_a_connection_in_the_middle_of_an_echo(bench, server):
     def half(client) -> None:
         kind, text = client.message()

@@ -29,7 +29,7 @@ websocket_peer::websocket_peer(websocket_load const& load, std::string request, 
 
 bool websocket_peer::has_to_send() const noexcept
 {
-    return requested_ != request_.size() || !message_.is_over() || pong_ || close_;
+    return is_sending() || pong_ || close_;
 }
 
 // A control frame waits for the end of a message that has begun: a message is one frame.

@@ -30,6 +30,11 @@ public:
     websocket_peer(websocket_load const& load, std::string request, entropy& random);
 
     [[nodiscard]] bool has_to_send() const noexcept;
+    /// is_sending: the request, or a message, is not over.
+    [[nodiscard]] bool is_sending() const noexcept
+    {
+        return requested_ != request_.size() || !message_.is_over();
+    }
     /// make writes the next bytes to send, and gives their number. The caller sends all of them.
     std::size_t make(std::span<std::byte> block) noexcept;
 

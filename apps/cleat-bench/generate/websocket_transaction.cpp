@@ -111,11 +111,14 @@ net::task<error_code> talk(
     std::chrono::milliseconds patience)
 {
     interrupt.expires_in(patience, error::idle_timeout);
-    for (;;) {
+    for (bool moved = false;;) {
         bool full = false;
-        if (link.peer->has_to_send() || link.connection->channel.unsent()) {
+        bool const was_full = link.connection->channel.unsent();
+        if (link.peer->has_to_send() || was_full) {
             net::progress const p = send_piece(link, account);
             full = p.next == net::wait::writable;
+            // A long message goes on where the server takes some of it.
+            moved = moved || (was_full && !full) || (p.bytes != 0 && link.peer->is_sending());
             if (p.error && !is_reset(p.error)) // After a reset, reading finds what came before.
                 co_return p.error;
         }
@@ -128,7 +131,8 @@ net::task<error_code> talk(
             co_return p.error;
         if (p.bytes != 0 || (link.peer->has_to_send() && !full))
             continue;
-        if (link.peer->take_progress())
+        bool const answered = link.peer->take_progress();
+        if (answered || std::exchange(moved, false))
             interrupt.expires_in(patience, error::idle_timeout);
         error_code const ec = co_await net::ready{interrupt, link.waiting(full)};
         if (ec)
