@@ -454,6 +454,7 @@ def test_the_page(bench, server, shown):
     text = str(shown.run("return document.body.innerText"))
     assert "messages/s" in text and "0 of 4 failed" in text
     assert "WebSocket opening" in text and "WebSockets opened" in text
+    assert "Response is of each message alone" in text and "of each message alone" in text
     plain = bench.load("-n", 1, server(http()).address)
     assert plain["ok"] == 1
     ran = bench.run("report", "1.json", "2.json", "--out", "both.html")

@@ -66,10 +66,13 @@ const elements = (() => {
 
     const swatch = (paint) => el('span', { class: 'swatch', '--swatch': `var(${paint})` });
 
-    const curveNote = () =>
+    const curveNote = (messagesAlone = false) =>
         note(
-            'Each step to the right is one nine more. Response counts from the intended start',
-            'if a rate was asked for, so a stall shows in every transaction that it delayed.',
+            'Each step to the right is one nine more.',
+            messagesAlone
+                ? 'Response is of each message alone, and an opening counts from its intended start.'
+                : 'Response counts from the intended start if a rate was asked for, so a stall ' +
+                      'shows in every transaction that it delayed.',
         );
 
     function factList(facts) {

@@ -12,6 +12,9 @@ const results = (() => {
         labels.push(same.length === 0 ? own : `${own} (${same.length + 1})`);
     }
 
+    // As result::times_messages_alone.
+    const timesMessagesAlone = ({ websocket, asked }) =>
+        websocket?.use === 'echo' && !asked.some(([name]) => name === 'kept connections');
     const latencyOf = (result, key) => result.latency.find((one) => one.key === key);
 
     const serverCpu = (result) =>
@@ -27,6 +30,7 @@ const results = (() => {
         all: data.results,
         labels,
         latencyOf,
+        timesMessagesAlone,
         serverCpu,
         generatorCpu,
         busiest,

@@ -60,7 +60,7 @@ const single = (() => {
                       ),
                   )
                 : null,
-            elements.curveNote(),
+            elements.curveNote(results.timesMessagesAlone(result)),
             el('div', { class: 'part' }, latencyTable(seen)),
             seen.some((one) => one.key === 'slip')
                 ? note(

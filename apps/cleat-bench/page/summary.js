@@ -1,7 +1,7 @@
 // summary: a result's first screen: when, the verdict, and its key figures.
 const summary = (() => {
     const { el, text, tile, tiles } = elements;
-    const { latencyOf, serverCpu, generatorCpu, busiest } = results;
+    const { latencyOf, timesMessagesAlone, serverCpu, generatorCpu, busiest } = results;
 
     // box is for what has to be known before any figure is read.
     const box = (title, ...inside) =>
@@ -97,10 +97,7 @@ const summary = (() => {
                 response.count && response[key] === null ? missing : more,
             );
         const handshakes = result.full + result.resumed;
-        const ownStart =
-            result.websocket?.use === 'echo' &&
-            !result.asked.some(([name]) => name === 'kept connections');
-        const late = ownStart
+        const late = timesMessagesAlone(result)
             ? 'of each message alone'
             : result.rate_asked !== null
               ? 'from the intended start'
