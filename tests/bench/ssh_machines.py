@@ -92,12 +92,6 @@ class Machine:
     def unplug(self) -> None:
         run("ip", "-n", self.space, "link", "set", "eth0", "down")
 
-    def plug(self) -> None:
-        inside = ("ip", "-n", self.space)
-        run(*inside, "link", "set", "eth0", "up")
-        # The kernel has forgotten it with the link.
-        run(*inside, "route", "add", "default", "via", self.server)
-
     def has(self, bench: str) -> None:
         """has gives it a cleat-bench: a script."""
         path = self.folder / "bin" / "cleat-bench"
