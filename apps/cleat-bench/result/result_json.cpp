@@ -117,7 +117,7 @@ json::array paths_json(tally const& counts)
 // response.
 json::object websocket_json(websocket_counts const& counts)
 {
-    json::object opening = latency_json(counts.opening);
+    json::object opening = in_json(counts.opening);
     for (percentile_level const& each : percentile_levels) {
         auto const value = counts.opening_percentile(each.level);
         opening[fmt::format("{}_ns", each.name)] =
