@@ -1,4 +1,5 @@
 #include "report/rust_names.hpp"
+#include "report/symbol_index.hpp"
 #include "report/symbols.hpp"
 #include "report/utf8.hpp"
 
@@ -260,7 +261,27 @@ struct symbols::parts
         return &std::prev(after)->name;
     }
 
+    // The symbol around an address. One without a size has no end: elfutils knows which section it
+    // is in, and so whether it can be the one.
+    [[nodiscard]] std::optional<symbol_index::symbol> symbol_at(
+        Dwfl_Module* module, Dwarf_Addr address)
+    {
+        auto found = indexes.find(module);
+        if (found == indexes.end())
+            found = indexes.emplace(module, symbol_index{module}).first;
+        if (std::optional<symbol_index::symbol> around = found->second.around(address))
+            return around;
+        GElf_Off offset = 0;
+        GElf_Sym symbol;
+        char const* const name =
+            dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+        if (name == nullptr)
+            return std::nullopt;
+        return symbol_index::symbol{address - offset, address - offset + symbol.st_size, name};
+    }
+
     Dwfl* dwfl = nullptr;
+    std::map<Dwfl_Module*, symbol_index> indexes;
     std::vector<area> areas;
     std::map<std::pair<std::uint64_t, bool>, std::vector<place>> known;
 };
@@ -306,17 +327,12 @@ std::vector<place> const& symbols::functions_at(std::uint64_t address, bool retu
     char const* const path =
         dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
     found = source_functions(module, looked_up);
-    GElf_Off offset = 0;
-    GElf_Sym symbol;
-    char const* const name =
-        dwfl_module_addrinfo(module, looked_up, &offset, &symbol, nullptr, nullptr, nullptr);
-    if (found.empty())
-        found.push_back(
-            {name ? readable(name) : fmt::format("{}+0x{:x}", last_part(path), looked_up - start),
-             {},
-             0,
-             {},
-             false});
+    if (found.empty()) {
+        auto const symbol = parts_->symbol_at(module, looked_up);
+        std::string const place_in_file =
+            fmt::format("{}+0x{:x}", last_part(path), looked_up - start);
+        found.push_back({symbol ? readable(symbol->name) : place_in_file, {}, 0, {}, false});
+    }
     for (place& each : found)
         each.module = last_part(path);
     return found;
@@ -330,12 +346,11 @@ std::string symbols::object_at(std::uint64_t address)
     Dwarf_Addr start = 0;
     char const* const path =
         dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
-    GElf_Off offset = 0;
-    GElf_Sym symbol;
-    char const* const name =
-        dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
-    if (name != nullptr && offset < symbol.st_size)
-        return offset == 0 ? readable(name) : fmt::format("{}+0x{:x}", readable(name), offset);
+    if (auto const symbol = parts_->symbol_at(module, address); symbol && address < symbol->end) {
+        std::uint64_t const offset = address - symbol->begin;
+        std::string const name = readable(symbol->name);
+        return offset == 0 ? name : fmt::format("{}+0x{:x}", name, offset);
+    }
     return fmt::format("{}+0x{:x}", last_part(path), address - start);
 }
 
