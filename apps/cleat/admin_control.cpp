@@ -338,6 +338,8 @@ void admin_control::publish()
         facts->frontends.push_back(net::to_string(each.address));
     facts->upstreams = workers_.upstreams().all();
     upstreams_shown_ = workers_.upstreams().version();
+    facts->configuration_file = configuration.settings.file;
+    facts->configuration_text = configuration.settings.text;
     config const defaults;
     for (key_row const& row : config_table()) {
         if (row.show == nullptr)

@@ -29,7 +29,8 @@ def server_label(name: str, environment: dict) -> str:
     version = environment["servers"][name]
     library = re.match(r"\S+( \d[\d.]*)?", environment["openssl"])[0]
     if name == "cleat":
-        return "cleat, " + re.search(r"TLS library +(.+?)(?= Boost |$)", version, re.M)[1].replace(" API 44", "")
+        library = re.search(r"TLS library +(.+?)(?= Boost |$)", version, re.M)[1]
+        return "cleat, " + library.replace(" API 44", "")
     if name == "haproxy":
         number = re.search(r"version (\d+\.\d+)", version)[1]
         return f"HAProxy {number}, {library}"

@@ -243,6 +243,27 @@ def test_the_status_has_everything(serve):
     assert times["count"] == times["buckets"][-1]["count"] == 1
 
 
+def test_the_configuration_is_the_file_that_is_in_force(change):
+    """A file that was changed, or refused, since it was read is not what cleat runs with."""
+    first = change.path.read_text()
+    assert change.admin.get("/configuration").text == first
+    assert change.admin.get("/status.json").json["configuration_file"] == str(change.path)
+    change.write(f'admin = "{LOCAL}"', "workers = 7")
+    assert change.reload().returncode == 1
+    assert change.admin.get("/configuration").text == first
+    change.write(f'admin = "{LOCAL}"', "# Ärger", "idle-timeout = 7")
+    assert change.reload().returncode == 0
+    assert change.admin.get("/configuration").text == change.path.read_text()
+
+
+def test_without_a_file_the_configuration_is_in_the_status(serve):
+    _, admin = serve()
+    answer = admin.get("/configuration")
+    assert answer.status == 404
+    assert "without a configuration file; /status.json has its settings" in answer.text
+    assert admin.get("/status.json").json["configuration_file"] is None
+
+
 def test_it_is_healthy_and_ready(serve):
     _, admin = serve("--workers", 2)
     health = admin.get("/healthz")

@@ -9,7 +9,7 @@ from typing import Callable, Iterator
 
 import pytest
 
-from admin_client import admin_of
+from admin_client import admin_of, change  # noqa: F401 (a fixture)
 from deadlines import DEADLINE, eventually
 from program import ROOT, Cleat
 from tls_client import TLS_1_2, TlsClient, only, refused
@@ -226,6 +226,29 @@ def test_colours_follow_the_screen_while_the_page_is_open(page):
     light = at.shown.run(line)
     at.shown.show(1400, dark=True)
     eventually("the lines have other colours", lambda: at.shown.run(line) != light)
+
+
+def test_the_configuration_file_is_shown_as_it_was_read(shown, change):
+    """It is fetched when it is opened, and again after a reload. Its text is text."""
+    change.write(f'admin = "{LOCAL}"', f"# {HOSTILE}", f"# {'long ' * 200}")
+    assert change.reload().returncode == 0
+    at = Page(shown, change.server).open(360)
+    details = "details:has(.file)"
+    assert f"{change.path}, as it was read" in at.words(details)
+    at.shown.run(f"document.querySelector('{details}').open = true")
+    text = "return document.querySelector('.file').textContent"
+    eventually("the text", lambda: at.shown.run(text) == change.path.read_text())
+    assert at.shown.run("return document.querySelectorAll('img').length") == 0
+    assert at.shown.run("return document.documentElement.scrollWidth") <= 360
+    change.write(f'admin = "{LOCAL}"', "idle-timeout = 7")
+    assert change.reload().returncode == 0
+    eventually("the new text", lambda: at.shown.run(text) == change.path.read_text())
+
+
+def test_without_a_file_there_is_no_text_of_it(page):
+    at = page().open()
+    at.wait_for("Set to other values", "section[aria-labelledby=configuration]")
+    assert "as it was read" not in at.words()
 
 
 # Safety.

@@ -71,6 +71,8 @@ struct admin_facts
     std::vector<known_upstream> upstreams;
     std::vector<std::pair<std::string, std::string>> settings; ///< Key and value, as in a file.
     std::vector<std::string> changed_keys; ///< Of the settings: those that differ from the default.
+    std::string configuration_file;        ///< Empty: there is none, only flags.
+    std::shared_ptr<std::string const> configuration_text{}; ///< As it was read; null: likewise.
     std::size_t configurations = 0; ///< In use: the present one, and those of older connections.
     certificate_counts certificates;
     std::optional<std::chrono::sys_seconds> soonest_crl_end{}; ///< The first nextUpdate.

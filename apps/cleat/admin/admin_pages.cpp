@@ -13,11 +13,13 @@
 namespace cleat::app {
 namespace {
 
-constexpr std::array<admin_path, 9> paths{{
+constexpr std::array<admin_path, 10> paths{{
     {"/", admin_page::root, false, "this list; for a browser a live status page"},
     {"/metrics", admin_page::metrics, false, "for Prometheus: its text format, or OpenMetrics"},
     {"/status.json", admin_page::status, false,
      "process, workers, servers, certificates that end first, failures, settings, every metric"},
+    {"/configuration", admin_page::configuration, false,
+     "the configuration file in force, as it was read"},
     {"/healthz", admin_page::health, false, "200 while every worker answers, else 503"},
     {"/readyz", admin_page::readiness, false, "200 while cleat accepts connections, else 503"},
     {"/reload", admin_page::reload, true,
@@ -79,7 +81,7 @@ std::string paths_text()
     std::string text;
     for (admin_path const& each : paths)
         fmt::format_to(
-            std::back_inserter(text), "{:4} {:13} {}\n", each.is_command ? "POST" : "GET",
+            std::back_inserter(text), "{:4} {:14} {}\n", each.is_command ? "POST" : "GET",
             each.path, each.help);
     return text;
 }

@@ -15,6 +15,7 @@ enum class admin_page : std::uint8_t
     root,
     metrics,
     status,
+    configuration,
     health,
     readiness,
     reload,

@@ -276,6 +276,12 @@ struct admin_server::state
         case admin_page::metrics:
         case admin_page::status:
             co_return co_await show_numbers(found->page, asked);
+        case admin_page::configuration:
+            co_return facts->configuration_text
+                ? text_answer(200, *facts->configuration_text)
+                : text_answer(
+                      404, "cleat was started without a configuration file; /status.json has its "
+                           "settings\n");
         case admin_page::health:
             co_return co_await show_health();
         case admin_page::readiness:

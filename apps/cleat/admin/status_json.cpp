@@ -162,7 +162,8 @@ std::string status_json(metric_sources const& from)
         "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
         "\"by_worker\": {}, \"upstreams\": {}, \"certificates\": {}, \"failures\": {}, "
         "\"sandbox\": {}, "
-        "\"settings\": {}, \"changed_keys\": {}, \"metrics\": {}}}\n",
+        "\"settings\": {}, \"changed_keys\": {}, \"configuration_file\": {}, "
+        "\"metrics\": {}}}\n",
         json_string(facts.version), json_string(facts.tls_library), facts.pid,
         time_json(facts.started), time_json(from.now),
         json_string(from.is_draining ? "draining" : "serving"), facts.log_level,
@@ -170,7 +171,9 @@ std::string status_json(metric_sources const& from)
         array_json(from.workers, worker_json), array_json(facts.upstreams, upstream_json),
         certificates_json(facts.certificates), failures_json(from.workers),
         json_object(facts.sandbox.fields()), json_object(facts.settings),
-        json_strings(facts.changed_keys), metrics_json(read_metrics(from)));
+        json_strings(facts.changed_keys),
+        facts.configuration_file.empty() ? "null" : json_string(facts.configuration_file),
+        metrics_json(read_metrics(from)));
 }
 
 } // namespace cleat::app

@@ -409,6 +409,7 @@ using std::chrono::seconds;
 struct config
 {
     std::string file; ///< The configuration file; "-" for standard input; empty: there is none.
+    std::shared_ptr<std::string const> text; ///< Of that file, as it was read. Null: there is none.
 
     // Where connections come from and go to.
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.

@@ -585,11 +585,12 @@ void read_config_file(
     owned_file const opened = is_stdin ? nullptr : open_file(path, opener, reason);
     if (!is_stdin && !opened)
         return refuse(reason);
-    std::optional<std::string> const text = contents(is_stdin ? stdin : opened.get(), reason);
+    std::optional<std::string> text = contents(is_stdin ? stdin : opened.get(), reason);
     if (!text)
         return refuse(reason);
     settings.file = path;
-    parse_config(*text, name, compat, settings, problems);
+    settings.text = std::make_shared<std::string const>(*std::move(text));
+    parse_config(*settings.text, name, compat, settings, problems);
 }
 
 } // namespace cleat::app

@@ -306,11 +306,43 @@ const sections = (() => {
         };
     }
 
+    // The file has the blocks, too: frontends, routes, upstreams, certificates. It may be long, so it
+    // is fetched when it is opened, and again after a reload.
+    function fileText() {
+        const summary = el('summary', {});
+        const text = el('pre', { class: 'file', tabindex: '0' });
+        const node = el('details', { hidden: '' }, summary, text);
+        let wanted = null; // When the configuration in force was put into service.
+        let shown = null;
+        async function load() {
+            if (!node.open || shown === wanted) return;
+            shown = wanted;
+            try {
+                const answer = await fetch('configuration', { cache: 'no-store' });
+                text.textContent = await answer.text();
+            } catch (error) {
+                shown = null;
+                text.textContent = `The file could not be fetched: ${error.message}`;
+            }
+        }
+        node.addEventListener('toggle', load);
+        return {
+            node,
+            show(status) {
+                node.hidden = status.configuration_file === null;
+                summary.textContent = `${status.configuration_file}, as it was read`;
+                wanted = status.configured;
+                load();
+            },
+        };
+    }
+
     function configuration() {
         const changed = el('dl', { class: 'facts code' });
         const all = el('dl', { class: 'facts code' });
         const summary = el('summary', {});
         const about = note('');
+        const file = fileText();
         const quoted = ([key, value]) => [key, value === '' ? '""' : value];
         return {
             node: section(
@@ -319,6 +351,7 @@ const sections = (() => {
                 about,
                 changed,
                 el('details', {}, summary, all),
+                file.node,
             ),
             show(status) {
                 const keys = new Set(status.changed_keys);
@@ -333,6 +366,7 @@ const sections = (() => {
                 summary.textContent = `${others.length} keys at their defaults`;
                 fill(changed, own, () => facts(own.map(quoted)));
                 fill(all, others, () => facts(others.map(quoted)));
+                file.show(status);
             },
         };
     }
