@@ -477,7 +477,8 @@ public:
         sigaddset(&signal_, SIGUSR2);
         ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
         sigevent event{};
-        event.sigev_notify = SIGEV_SIGNAL;
+        event.sigev_notify = SIGEV_THREAD_ID; // Other threads do not block the signal.
+        event._sigev_un._tid = ::gettid();
         event.sigev_signo = SIGUSR2;
         ::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_);
         itimerspec due{};
