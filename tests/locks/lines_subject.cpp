@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -94,6 +95,78 @@ struct alignas(line) box
     sum.fetch_add(found == 1024 ? 0 : 1);
 }
 
+// Threads that do not wait for each other: each adds in a function of its own.
+padded contended;
+
+[[gnu::noinline]] void add_left()
+{
+    contended.value.fetch_add(1, std::memory_order_relaxed);
+}
+
+[[gnu::noinline]] void add_right()
+{
+    contended.value.fetch_add(2, std::memory_order_relaxed);
+}
+
+void contend(long times)
+{
+    auto const add = [&](char const* name, void (*part)()) {
+        ::pthread_setname_np(::pthread_self(), name);
+        for (long i = 0; i < times; ++i)
+            part();
+    };
+    std::thread left{add, "left", add_left};
+    std::thread right{add, "right", add_right};
+    left.join();
+    right.join();
+}
+
+// Two threads, one after the other, get pages that the kernel has just made at one address.
+void map_and_unmap(long size)
+{
+    for (char const* const name : {"left", "right"})
+        std::thread{[&] {
+            ::pthread_setname_np(::pthread_self(), name);
+            void* const block = std::malloc(static_cast<std::size_t>(size));
+            std::memset(block, 1, static_cast<std::size_t>(size));
+            std::free(block);
+        }}.join();
+}
+
+[[gnu::noinline]] box* make_box_without_exception()
+{
+    return new (std::nothrow) box;
+}
+
+void without_exception(long turns)
+{
+    std::unique_ptr<box> const shared{make_box_without_exception()};
+    take_turns(turns, [&](int) { ++shared->value; });
+}
+
+// `right` reads what `left` has written before it wrote something else in the line.
+void read_what_was_written_before(long turns)
+{
+    struct alignas(line) pair
+    {
+        std::atomic<long> first{0};
+        std::atomic<long> second{0};
+    };
+    static pair written;
+    take_turns(turns, [](int me) {
+        if (me == 0) {
+            written.first.store(1, std::memory_order_relaxed);
+            std::thread{[] {
+                ::pthread_setname_np(::pthread_self(), "third");
+                sum.store(written.first.load());
+            }}.join();
+            written.second.store(1, std::memory_order_relaxed);
+        } else {
+            sum.store(written.first.load(std::memory_order_relaxed));
+        }
+    });
+}
+
 void lock_and_unlock(long turns)
 {
     static std::mutex shared_mutex;
@@ -135,6 +208,14 @@ int main(int argc, char** argv)
         on_heap(turns);
     else if (what == "stack")
         on_stack(turns);
+    else if (what == "contend")
+        contend(turns);
+    else if (what == "map")
+        map_and_unmap(turns);
+    else if (what == "nothrow")
+        without_exception(turns);
+    else if (what == "rewritten")
+        read_what_was_written_before(turns);
     else
         return EXIT_FAILURE;
     return EXIT_SUCCESS;

@@ -22,11 +22,13 @@ def lines(tmp_path: Path) -> Any:
         locks("lines", "-o", file, "--", SUBJECT, what, turns)
         found = json.loads(locks("lines-report", file, "--json", "-").stdout)
         assert found["moves_lost"] == found["stacks_lost"] == 0
-        assert {each["name"] for each in found["threads"][1:]} == {"left", "right"}
+        names = [each["name"] for each in found["threads"]]
+        assert {"left", "right"} <= set(names)
         rows: dict[str, list[dict[str, Any]]] = {}
         for row in found["rows"]:
             for stack in ("stack", "stack_before", "allocated"):
                 row[stack] = [found["functions"][each] for each in found["stacks"][row[stack]]]
+            row["threads"] = {names[row["thread"]], names[row["thread_before"]]}
             rows.setdefault(row["memory"], []).append(row)
         return rows
 
@@ -39,7 +41,7 @@ def named(rows: dict[str, list[dict[str, Any]]], name: str) -> list[dict[str, An
         row
         for memory, found in rows.items()
         for row in found
-        if name in memory and {row["thread"], row["thread_before"]} == {1, 2}
+        if name in memory and row["threads"] == {"left", "right"}
     ]
 
 
@@ -100,6 +102,51 @@ def test_memory_of_the_heap_is_named_by_the_function_that_allocated_it(lines):
 def test_a_variable_on_a_stack_is_named_by_its_thread(lines):
     rows = named(lines("stack"), "stack or thread-local variable of ")
     assert total(rows, "writes") >= 2 * TURNS - 1
+
+
+def test_threads_that_do_not_wait_for_each_other_are_told_apart(lines):
+    """However they meet: each takes the line from the code of the other."""
+    rows = named(lines("contend", 300_000), "contended")
+    for row in rows:
+        here, before = " ".join(row["stack"]), " ".join(row["stack_before"])
+        assert ("add_left" in here) != ("add_left" in before), row
+
+
+def test_pages_that_the_kernel_has_just_made_come_from_no_thread(lines):
+    rows = lines("map", 40 << 20)
+    between = [row for row in named(rows, "") if row["memory_kind"] in ("heap", "other")]
+    assert total(between, "reads", "writes") < 1000
+
+
+def test_new_without_exceptions_is_named_like_the_other(lines):
+    rows = named(lines("nothrow"), "make_box_without_exception")
+    assert total(rows, "writes") == 2 * TURNS - 1
+
+
+def test_bytes_that_were_written_before_others_are_the_threads_own(lines):
+    """`left` writes one variable, has it read by a third thread, and writes another beside it."""
+    rows = named(lines("rewritten", 50), "written")
+    read_by_right = [row for row in rows if row["reads"]]
+    assert total(read_by_right, "reads") >= 50
+    assert total(read_by_right, "other_bytes") == 0
+
+
+def test_accesses_are_those_of_the_counted_part(tmp_path):
+    file = tmp_path / "part.lines"
+    locks("lines", "--wait", "-o", file, "--", SUBJECT, "private", TURNS)
+    found = json.loads(locks("lines-report", file, "--json", "-").stdout)
+    assert [each["accesses"] for each in found["threads"]] == [0, 0, 0]
+
+
+def test_a_record_can_be_read_by_others(tmp_path):
+    file = tmp_path / "read-only.lines"
+    locks("lines", "-o", file, "--", SUBJECT, "counter", TURNS)
+    file.chmod(0o444)
+    nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.getuid() == 0 else []
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    ran = subprocess.run([*nobody, BIN / "cleat-locks", "lines-report", file], capture_output=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_only_the_marked_part_counts(tmp_path):

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -65,8 +66,9 @@ bool allocates_for_another(std::string const& name)
 {
     return is_wrapper(name) || name.find("allocat") != std::string::npos ||
            begins_with_one_of(
-               name, {"OPENSSL_malloc", "OPENSSL_zalloc", "OPENSSL_calloc", "OPENSSL_realloc",
-                      "OPENSSL_memdup", "OPENSSL_strdup", "CRYPTO_malloc", "CRYPTO_zalloc"});
+               name, {"boost::asio::aligned_new", "OPENSSL_malloc", "OPENSSL_zalloc",
+                      "OPENSSL_calloc", "OPENSSL_realloc", "OPENSSL_memdup", "OPENSSL_strdup",
+                      "CRYPTO_malloc", "CRYPTO_zalloc"});
 }
 
 class naming_of_lines
@@ -107,7 +109,8 @@ public:
         for (range const& each : mappings_) {
             if (!each.has(of_move.address))
                 continue;
-            for (line_thread const& thread : record_.threads)
+            // libc gives the stack of a thread that has ended to a later one.
+            for (line_thread const& thread : std::views::reverse(record_.threads))
                 if (each.has(thread.own_memory))
                     return {
                         fmt::format("stack or thread-local variable of {}", thread.name),

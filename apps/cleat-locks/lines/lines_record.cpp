@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
@@ -28,38 +33,78 @@ namespace fs = std::filesystem;
     fail(file, std::generic_category().message(errno));
 }
 
+constexpr std::size_t file_mib = (sizeof(lines_file) + (1U << 20U) - 1) >> 20U;
+
 struct unmap
 {
     void operator()(lines_file* mapped) const noexcept { ::munmap(mapped, sizeof(lines_file)); }
 };
 using mapping = std::unique_ptr<lines_file, unmap>;
 
-// open_lines maps a file that is there; a new one is made of zeros first.
-mapping open_lines(fs::path const& file, bool is_new)
+// create makes a file of zeros, or none.
+void create(fs::path const& file)
+{
+    int const descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
+    if (descriptor < 0)
+        fail(file);
+    int const error = ::posix_fallocate(descriptor, 0, sizeof(lines_file));
+    ::close(descriptor);
+    if (error == 0)
+        return;
+    std::error_code ec;
+    fs::remove(file, ec);
+    fail(
+        file, error == ENOSPC ? fmt::format("the disk is full: it takes {} MiB", file_mib)
+                              : std::generic_category().message(error));
+}
+
+enum class use : std::uint8_t
+{
+    read,
+    write
+};
+
+mapping open_lines(fs::path const& file, use wanted)
 {
     int const descriptor =
-        ::open(file.c_str(), O_RDWR | O_CLOEXEC | (is_new ? O_CREAT | O_TRUNC : 0), 0600);
+        ::open(file.c_str(), O_CLOEXEC | (wanted == use::read ? O_RDONLY : O_RDWR));
     if (descriptor < 0)
         fail(file);
     struct stat about = {};
-    bool sized = !is_new || ::posix_fallocate(descriptor, 0, sizeof(lines_file)) == 0;
-    sized = sized && ::fstat(descriptor, &about) == 0;
+    int const rights = wanted == use::read ? PROT_READ : PROT_READ | PROT_WRITE;
+    bool const is_whole =
+        ::fstat(descriptor, &about) == 0 && about.st_size == off_t{sizeof(lines_file)};
     void* const mapped =
-        sized && about.st_size == off_t{sizeof(lines_file)}
-            ? ::mmap(nullptr, sizeof(lines_file), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-            : MAP_FAILED;
+        is_whole ? ::mmap(nullptr, sizeof(lines_file), rights, MAP_SHARED, descriptor, 0)
+                 : MAP_FAILED;
     ::close(descriptor);
-    if (!sized)
-        fail(file, fmt::format("the disk is full: it takes {} MiB", sizeof(lines_file) >> 20));
     if (mapped == MAP_FAILED)
         fail(file, "this is no record of cache lines: name what `cleat-locks lines -o` wrote");
-    mapping made{static_cast<lines_file*>(mapped)};
-    if (!is_new && (made->header.magic != LINES_MAGIC || made->header.version != lines_version))
-        fail(
-            file, made->header.magic == LINES_MAGIC
-                      ? "another version of cleat-locks has written it"
-                      : "this is no record of cache lines");
+    return mapping{static_cast<lines_file*>(mapped)};
+}
+
+mapping open_record(fs::path const& file, use wanted)
+{
+    mapping made = open_lines(file, wanted);
+    if (made->header.magic != LINES_MAGIC)
+        fail(file, "this is no record of cache lines");
+    if (made->header.version != lines_version)
+        fail(file, "another version of cleat-locks has written it");
     return made;
+}
+
+// The map of the process as it is now, as long as it runs: libraries and stacks may have come.
+std::string present_maps(unsigned pid)
+{
+    std::ifstream from{fmt::format("/proc/{}/maps", pid)};
+    std::string maps{std::istreambuf_iterator<char>{from}, {}};
+    return maps.find("libcleat-lines.so") == std::string::npos ? std::string{} : maps;
+}
+
+std::uint64_t counted_accesses(lines_thread const& from) noexcept
+{
+    std::uint64_t const end = from.accesses_counted != 0 ? from.accesses_counted : from.accesses;
+    return end - std::min(end, from.accesses_before);
 }
 
 std::uint32_t known_stack(lines_file const& from, std::uint32_t number) noexcept
@@ -94,17 +139,21 @@ void read_moves(lines_file const& from, lines_record& made)
 
 void make_lines_file(fs::path const& file, bool counts)
 {
-    mapping const made = open_lines(file, true);
+    create(file);
+    mapping const made = open_lines(file, use::write);
     made->header.magic = LINES_MAGIC;
     made->header.version = lines_version;
-    made->header.counts = counts ? 1 : 0;
+    made->header.counts = made->header.has_counted = counts ? 1 : 0;
 }
 
 void set_counting(fs::path const& file, bool counts)
 {
-    mapping const made = open_lines(file, false);
+    mapping const made = open_record(file, use::write);
     lines_header& header = made->header;
+    for (lines_thread& each : header.thread)
+        each.accesses_counted = counts ? 0 : each.accesses;
     if (counts) {
+        header.has_counted = 1;
         __atomic_store_n(&header.counts, 0U, __ATOMIC_SEQ_CST);
         header.moves_lost = 0;
         for (lines_thread& each : header.thread)
@@ -120,24 +169,27 @@ void set_counting(fs::path const& file, bool counts)
 
 lines_record read_lines(fs::path const& file)
 {
-    mapping const from = open_lines(file, false);
+    mapping const from = open_record(file, use::read);
     lines_header const& header = from->header;
     lines_record made;
     made.pid = header.pid;
     made.counts = header.counts != 0;
     made.ended = header.ended != 0;
-    made.thread_count = header.threads;
+    made.thread_count = __atomic_load_n(&header.threads, __ATOMIC_RELAXED);
     made.moves_lost = header.moves_lost;
     made.stacks_lost = header.stacks_lost;
     made.other_processes = header.other_processes;
-    for (std::uint32_t i = 0; i < lines_threads_max && i < header.threads; ++i) {
+    for (std::uint32_t i = 0; i < lines_threads_max && i < made.thread_count; ++i) {
         lines_thread const& each = header.thread[i];
         made.threads.push_back(
             {std::string{each.name, ::strnlen(each.name, lines_name_max)}, each.tid,
-             each.own_memory, each.accesses - each.accesses_before});
+             each.own_memory, header.has_counted != 0 ? counted_accesses(each) : 0});
     }
     read_moves(*from, made);
-    made.maps.assign(from->maps, std::min<std::size_t>(header.maps_size, lines_maps_max));
+    if (!made.ended)
+        made.maps = present_maps(made.pid);
+    if (made.maps.empty())
+        made.maps.assign(from->maps, std::min<std::size_t>(header.maps_size, lines_maps_max));
     return made;
 }
 

@@ -8,6 +8,8 @@
 #include "recording.h"
 #include "threads.h"
 
+#include <sched.h>
+
 static uint64_t const holders = (1ull << writer_shift) - 1;
 
 static uint64_t byte_mask(unsigned first, unsigned count)
@@ -66,19 +68,27 @@ static void count_move(
     __atomic_fetch_add(&recording->header.moves_lost, 1, __ATOMIC_RELAXED);
 }
 
+/* lock_line keeps other threads from the line's state while one changes it, which is short. It
+ * gives what the line was. A signal's handler does not come here: see note_access. */
+static uint64_t lock_line(struct line_state* line)
+{
+    for (unsigned tries = 0;; ++tries) {
+        uint64_t held = __atomic_load_n(&line->held, __ATOMIC_RELAXED);
+        if (!(held & line_locked) &&
+            __atomic_compare_exchange_n(
+                &line->held, &held, held | line_locked, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return held;
+        if (tries % 64 == 63)
+            sched_yield();
+    }
+}
+
 /* take_line gives the thread the line, and counts the move if another thread had it. */
 static void take_line(
     struct line_state* line, struct thread_state* thread, uintptr_t address, size_t size,
     uint64_t bytes, bool writes, uintptr_t site)
 {
-    uint64_t before = __atomic_load_n(&line->held, __ATOMIC_RELAXED);
-    uint64_t after = 0;
-    do {
-        after = writes ? (uint64_t)(thread->number + 1) << writer_shift | thread->bit
-                       : before | thread->bit;
-    } while (!__atomic_compare_exchange_n(
-        &line->held, &before, after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-
+    uint64_t const before = lock_line(line);
     uint64_t const writer = before >> writer_shift;
     uint64_t const others = before & holders & ~thread->bit;
     bool const of_other_writer = writer != 0 && writer != thread->number + 1;
@@ -91,10 +101,13 @@ static void take_line(
             .other_bytes = of_other_writer && (line->written & bytes) == 0};
         count_move(&move, thread, line, address, size, site);
     }
-    if (!writes)
-        return;
-    line->written = bytes;
-    line->writer = current_stack(thread, site);
+    uint64_t after = before | thread->bit;
+    if (writes) {
+        after = (uint64_t)(thread->number + 1) << writer_shift | thread->bit;
+        line->written = of_other_writer ? bytes : line->written | bytes;
+        line->writer = current_stack(thread, site);
+    }
+    __atomic_store_n(&line->held, after, __ATOMIC_RELEASE);
 }
 
 static void touch_line(
@@ -109,7 +122,7 @@ static void touch_line(
         if (held & thread->bit)
             return;
     } else if (held == ((uint64_t)(thread->number + 1) << writer_shift | thread->bit)) {
-        line->written |= bytes; /* No other thread writes it while this one has the line. */
+        line->written |= bytes; /* Unlocked: a thread that takes the line just now may miss it. */
         return;
     }
     take_line(line, thread, address, size, bytes, writes, site);

@@ -68,6 +68,6 @@ void __tsan_func_entry(void* caller)
 EXPORTED void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
-    if (own.depth > 0) /* longjmp leaves functions without it. */
+    if (own.depth > 0) /* A fiber may have begun on another thread. */
         --own.depth;
 }

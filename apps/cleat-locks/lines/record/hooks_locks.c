@@ -1,7 +1,9 @@
 /* hooks_locks: the locks of libc, which is not compiled with -fsanitize=thread. Taking a lock and
- * giving it back write its memory.
+ * giving it back write its memory. And the names of threads.
  */
 #include "accesses.h"
+#include "recording.h"
+#include "threads.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -32,6 +34,18 @@ LOCK(pthread_cond_broadcast, pthread_cond_t)
 LOCK(sem_post, sem_t)
 LOCK(sem_wait, sem_t)
 LOCK(sem_trywait, sem_t)
+
+/* A thread that has used memory already has a name in the record. */
+EXPORTED int pthread_setname_np(pthread_t thread, char const* name)
+{
+    static int (*_Atomic next)(pthread_t, char const*);
+    if (!next)
+        next = (int (*)(pthread_t, char const*))dlsym(RTLD_NEXT, "pthread_setname_np");
+    int const error = next(thread, name);
+    if (error == 0 && recording && own.bit != 0 && pthread_equal(thread, pthread_self()))
+        describe_thread(&own);
+    return error;
+}
 
 #define SPIN_LOCK(function)                                                                        \
     EXPORTED int function(pthread_spinlock_t* lock)                                                \

@@ -17,6 +17,7 @@ void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* block, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+void __libc_free(void* block);
 
 /* glibc keeps a block's size before it, with this bit where the block is a mapping of its own: the
  * kernel has just made its pages. */
@@ -55,7 +56,16 @@ EXPORTED void* calloc(size_t count, size_t size)
 
 EXPORTED void* realloc(void* block, size_t size)
 {
-    return noted(__libc_realloc(block, size), size, SITE);
+    void* const grown = __libc_realloc(block, size);
+    if (grown && grown != block)
+        return noted(grown, size, SITE);
+    own.allocates = 0;
+    return grown; /* Its pages are the same. */
+}
+
+EXPORTED void free(void* block)
+{
+    __libc_free(block); /* That of the same allocator, whichever library comes first. */
 }
 
 EXPORTED void* memalign(size_t alignment, size_t size)
@@ -88,7 +98,8 @@ EXPORTED int posix_memalign(void** block, size_t alignment, size_t size)
         static void*(*_Atomic next)parameters;                                                     \
         if (!next)                                                                                 \
             next = (void*(*)parameters)dlsym(RTLD_NEXT, #name);                                    \
-        own.allocates = SITE;                                                                      \
+        if (own.allocates == 0) /* One of them calls another. */                                   \
+            own.allocates = SITE;                                                                  \
         return next(__VA_ARGS__);                                                                  \
     }
 
@@ -98,6 +109,12 @@ OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (size_t size, void const* nothrow), size, noth
 OPERATOR_NEW(_ZnamRKSt9nothrow_t, (size_t size, void const* nothrow), size, nothrow)
 OPERATOR_NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), size, alignment)
 OPERATOR_NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), size, alignment)
+OPERATOR_NEW(
+    _ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, void const* nothrow), size,
+    alignment, nothrow)
+OPERATOR_NEW(
+    _ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, void const* nothrow), size,
+    alignment, nothrow)
 
 EXPORTED void* memcpy(void* restrict to, void const* restrict from, size_t size)
 {

@@ -41,7 +41,7 @@ struct line_state* line_of(uintptr_t address)
 
 enum
 {
-    noted_max = 1 << 20 /* Bytes of a block whose lines are noted one by one. */
+    noted_max = 1 << 28 /* Bytes of a block whose lines are noted. */
 };
 
 void forget_lines(uintptr_t address, size_t size, uint32_t allocated)

@@ -13,13 +13,14 @@ enum
     part_lines = 1 << part_shift
 };
 
-/* line_state. `held` has the bits of the threads that have the line as it is now, below the number,
- * and one more, of the thread that wrote it last, which is 0 where nobody has. */
+/* line_state. `held` has the bits of the threads that have the line as it is now; above them the
+ * number of the thread that wrote it last, and one more, which is 0 where none has; and a bit while
+ * a thread changes the state. */
 struct line_state
 {
     uint64_t held;
-    uint64_t written; /* A bit for each byte that this thread has written since it had the line. */
-    uint32_t writer;  /* Its stack, as it got the line. */
+    uint64_t written;   /* A bit for each byte that it has written since another thread wrote. */
+    uint32_t writer;    /* Its stack, as it got the line. */
     uint32_t allocated; /* The stack that allocated the memory; 0: none that is known. */
 };
 
@@ -27,6 +28,8 @@ enum
 {
     writer_shift = 56
 };
+
+static uint64_t const line_locked = 1ull << 63;
 
 /* line_of is the state of the line of an address; null: there is no memory for it. */
 struct line_state* line_of(uintptr_t address);

@@ -36,9 +36,10 @@ struct lines_thread
 {
     uint32_t tid;
     uint32_t reserved;
-    uint64_t own_memory;      /* An address on its stack. */
-    uint64_t accesses;        /* To memory, since its start: at most lines_accesses_step more. */
-    uint64_t accesses_before; /* Those before the counting began. */
+    uint64_t own_memory;       /* An address on its stack. */
+    uint64_t accesses;         /* To memory, since its start: at most lines_accesses_step more. */
+    uint64_t accesses_before;  /* Those before the counting began. */
+    uint64_t accesses_counted; /* Those until the counting ended; 0: it has not. */
     char name[lines_name_max];
 };
 
@@ -77,11 +78,10 @@ struct lines_header
     uint32_t threads;    /* Those that there were, also without a place of their own. */
     uint64_t moves_lost; /* The table had no room. */
     uint64_t stacks_lost;
-    uint64_t lines; /* Cache lines that were touched, as far as the table of lines has them. */
     uint32_t other_processes; /* Processes of the program that are not recorded. */
     uint32_t ended;           /* 1: the program ended by itself. */
     uint32_t maps_size;
-    uint32_t reserved;
+    uint32_t has_counted; /* 1: moves are counted, or were. */
     struct lines_thread thread[lines_threads_max];
 };
 

@@ -5,25 +5,28 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct lines_file* recording;
 
 void write_lines_map(void)
 {
+    static atomic_flag being_written = ATOMIC_FLAG_INIT;
     struct lines_file* const file = recording;
-    if (!file)
+    if (!file || atomic_flag_test_and_set(&being_written))
         return;
     int const maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    if (maps < 0)
-        return;
     uint32_t size = 0;
     ssize_t got = 0;
-    while (size < lines_maps_max &&
+    while (maps >= 0 && size < lines_maps_max &&
            (got = read(maps, file->maps + size, lines_maps_max - size)) > 0)
         size += (uint32_t)got;
-    file->header.maps_size = size;
-    close(maps);
+    if (size > 0)
+        file->header.maps_size = size;
+    if (maps >= 0)
+        close(maps);
+    atomic_flag_clear(&being_written);
 }
 
 /* A child shares the file, and would count as the parent's threads. */
@@ -51,14 +54,19 @@ static bool claim(struct lines_file* file)
 
 __attribute__((constructor(101))) static void begin_recording(void)
 {
-    char const* const name = getenv("CLEAT_LINES_FILE");
+    char const* const name = secure_getenv("CLEAT_LINES_FILE");
     if (!name)
         return;
     int const descriptor = open(name, O_RDWR | O_CLOEXEC);
     if (descriptor < 0)
         return;
-    void* const mapped =
-        mmap(NULL, sizeof(struct lines_file), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    struct stat about;
+    bool const is_whole =
+        fstat(descriptor, &about) == 0 && about.st_size == (off_t)sizeof(struct lines_file);
+    void* const mapped = !is_whole ? MAP_FAILED
+                                   : mmap(
+                                         NULL, sizeof(struct lines_file), PROT_READ | PROT_WRITE,
+                                         MAP_SHARED, descriptor, 0);
     close(descriptor);
     if (mapped == MAP_FAILED)
         return;

@@ -1,7 +1,7 @@
 #include "recording.h"
 #include "threads.h"
 
-#include <string.h>
+#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@ void number_thread(struct thread_state* thread)
 {
     if (thread->bit != 0)
         return;
+    int const error = errno; /* The program's, which may be about to look at it. */
     uint32_t number = __atomic_fetch_add(&recording->header.threads, 1, __ATOMIC_RELAXED);
     if (number >= lines_threads_max)
         number = lines_threads_max - 1;
@@ -21,6 +22,8 @@ void number_thread(struct thread_state* thread)
     noted->tid = (uint32_t)syscall(SYS_gettid);
     noted->own_memory = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     describe_thread(thread);
+    write_lines_map(); /* It has the thread's stack now. */
+    errno = error;
 }
 
 void describe_thread(struct thread_state const* thread)
