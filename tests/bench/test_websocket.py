@@ -4,6 +4,7 @@ import csv
 import re
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -381,6 +382,27 @@ def test_an_echo_that_never_comes(bench, server):
     end.set()
     assert failure(found) == ("answer", "timeout")
     assert found["websocket"]["pings"] >= 3
+
+
+def pings_without_a_pause(client) -> None:
+    block = frame(PING) * 10_000
+    while True:
+        client.send(block)
+
+
+def test_deadlines_come_while_a_server_sends_pings_without_a_pause(bench, server):
+    found = load(bench, server(serves(pings_without_a_pause)), "-c", 1, "-n", 1, "--workers", 1,
+                 "--messages", 1, "--answer-timeout", "400ms", "--no-preflight", code=1)
+    assert failure(found) == ("answer", "timeout")
+
+
+def test_the_end_of_the_time_comes_while_a_server_sends_pings_without_a_pause(bench, server):
+    """It ends within the second in which a server may answer the Close, and not with the drain."""
+    began = time.monotonic()
+    found = load(bench, server(serves(pings_without_a_pause)), "-c", 1, "-d", "1s", "--hold",
+                 "--workers", 1, "--no-preflight")
+    assert found["ok"] == 1
+    assert time.monotonic() - began < 10
 
 
 def test_a_long_message_that_the_server_reads_slowly(bench, server):

@@ -150,8 +150,7 @@ void try_request(load_request const& request, std::string const& bytes, std::str
         one.end = ending::reset; // The server may still be sending.
     }
     // A server that sends a byte now and then misses no timeout.
-    std::chrono::milliseconds const limit =
-        one.timeouts.connect + one.timeouts.handshake + one.timeouts.answer;
+    std::chrono::milliseconds const limit = time_of_all_stages(one);
     one.duration = std::chrono::hours{1};
     run_control control;
     control.period = std::chrono::milliseconds{100};

@@ -37,11 +37,6 @@ host_plan plan_for(hosts_request const& request)
         .files = request.files};
 }
 
-std::chrono::milliseconds all_stages(timeouts const& timeouts)
-{
-    return timeouts.connect + timeouts.handshake + timeouts.answer;
-}
-
 // The rate is of each host, and the server gets the sum: the user reads both before the begin.
 void announce(load_request const& request, std::vector<host_run> const& hosts)
 {
@@ -149,7 +144,7 @@ result run_on_hosts(load_request const& request)
     hosts_run running{*request.hosts, plan, signals};
     std::size_t const paths = std::max<std::size_t>(request.spec.exchange.by_path.size(), 1);
     running.prepare(
-        all_stages(request.spec.timeouts) * (request.preflight ? static_cast<int>(paths) : 0));
+        time_of_all_stages(request.spec) * (request.preflight ? static_cast<int>(paths) : 0));
 
     std::optional<live_view> view;
     if (!request.output.quiet) {
@@ -159,7 +154,7 @@ result run_on_hosts(load_request const& request)
     auto const period = live_view::has_terminal() ? 500ms : 5s;
     auto next = period;
     running.run(
-        request.spec.warm_up + request.spec.duration + all_stages(request.spec.timeouts) +
+        request.spec.warm_up + request.spec.duration + time_of_all_stages(request.spec) +
             document_patience,
         [&](progress const& now) {
             if (!view || now.since_begin + request.spec.warm_up < next)

@@ -31,6 +31,12 @@ bool parse(std::string_view name, websocket_use& parsed) noexcept
     return true;
 }
 
+std::chrono::milliseconds time_of_all_stages(load_spec const& spec) noexcept
+{
+    timeouts const& each = spec.timeouts;
+    return each.connect + each.handshake + each.answer * (spec.websocket ? 2 : 1);
+}
+
 std::size_t workers_of(load_spec const& spec)
 {
     std::size_t const workers = net::worker_count(spec.workers);

@@ -180,6 +180,9 @@ struct load_spec
     std::size_t in_flight_max = 15'000; ///< Of one worker; each one more is a failure.
 };
 
+/// time_of_all_stages is how long a transaction may last: a WebSocket waits for two answers.
+[[nodiscard]] std::chrono::milliseconds time_of_all_stages(load_spec const& spec) noexcept;
+
 /// workers_of is how many workers a load has: at most one for each connection that is kept busy,
 /// because a worker without a connection would never begin its share of the transactions.
 [[nodiscard]] std::size_t workers_of(load_spec const& spec);

@@ -224,8 +224,7 @@ private:
         ended_run& end)
     {
         // The last transactions get the time of all their stages.
-        moment const patience = measured_.steady + spec_.duration + spec_.timeouts.connect +
-                                spec_.timeouts.handshake + spec_.timeouts.answer;
+        moment const patience = measured_.steady + spec_.duration + time_of_all_stages(spec_);
         moment next_watch =
             control.watch ? measured_.steady - spec_.warm_up + control.period : patience;
         std::uint64_t ended = 0;

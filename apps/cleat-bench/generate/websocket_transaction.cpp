@@ -25,6 +25,10 @@ using goal = websocket_peer::goal;
 // The bytes of a message are made, masked and encrypted in pieces that stay in a core's cache.
 constexpr std::size_t piece_max = 128 * 1024;
 
+// So many times a WebSocket goes on before its worker's other connections and deadlines have their
+// turn: a server may send without a pause.
+constexpr unsigned turns_max = 16;
+
 // The server answers our Close by its own within one round trip. Nothing is measured any more.
 constexpr std::chrono::milliseconds close_patience{1000};
 
@@ -111,6 +115,7 @@ net::task<error_code> talk(
     std::chrono::milliseconds patience)
 {
     interrupt.expires_in(patience, error::idle_timeout);
+    unsigned turns = 0;
     for (bool moved = false;;) {
         bool full = false;
         bool const was_full = link.connection->channel.unsent();
@@ -129,12 +134,14 @@ net::task<error_code> talk(
             co_return error_code{};
         if (p.error)
             co_return p.error;
-        if (p.bytes != 0 || (link.peer->has_to_send() && !full))
+        bool const goes_on = p.bytes != 0 || (link.peer->has_to_send() && !full);
+        if (goes_on && (++turns % turns_max != 0 || link.connection->channel.unread()))
             continue;
         bool const answered = link.peer->take_progress();
         if (answered || std::exchange(moved, false))
             interrupt.expires_in(patience, error::idle_timeout);
-        error_code const ec = co_await net::ready{interrupt, link.waiting(full)};
+        error_code const ec =
+            co_await net::ready{interrupt, link.waiting(full || link.peer->has_to_send())};
         if (ec)
             co_return ec;
     }

@@ -8,7 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace cleat::bench {
@@ -26,6 +30,37 @@ std::string printable(std::string_view words)
     std::string found{words};
     std::ranges::replace_if(
         found, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return found;
+}
+
+std::optional<unsigned> parse_hexadecimal(std::string_view text)
+{
+    unsigned value = 0;
+    auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    bool const is_whole = ec == std::errc{} && end == text.data() + text.size();
+    return is_whole ? std::optional{value} : std::nullopt;
+}
+
+// A JSON text whose strings have no control characters: these would reach the terminal.
+std::string without_controls(std::string_view text)
+{
+    constexpr std::string_view named = "bfnrt";
+    constexpr std::size_t code_size = 6; // Of "\\u001b".
+    std::string found;
+    while (!text.empty()) {
+        std::size_t size = 1;
+        bool is_control = false;
+        if (text.front() == '\\' && text.size() > 1) {
+            bool const is_code = text[1] == 'u';
+            auto const code =
+                is_code ? parse_hexadecimal(text.substr(2, code_size - 2)) : std::nullopt;
+            size = is_code ? std::min(code_size, text.size()) : 2;
+            is_control = (code && (*code < 0x20 || (*code >= 0x7f && *code < 0xa0))) ||
+                         named.find(text[1]) != std::string_view::npos;
+        }
+        found += is_control ? std::string_view{"?"} : text.substr(0, size);
+        text.remove_prefix(size);
+    }
     return found;
 }
 
@@ -79,9 +114,9 @@ std::string host_run::take_line(std::string_view line, time_point now)
         if (word == "clock" && stage_ == host_stage::preparing)
             return take_clock(line, now);
         if (word == "progress" && stage_ == host_stage::running)
-            now_ = std::make_unique<progress>(progress_from(line));
+            now_ = std::make_unique<progress>(progress_from(without_controls(line)));
         if (word == "document" && stage_ == host_stage::running) {
-            result_ = from_json(std::string{line}, name_);
+            result_ = from_json(without_controls(line), name_);
             stage_ = host_stage::done;
         }
     } catch (std::runtime_error const& e) {

@@ -33,10 +33,11 @@ host_address parse_host(std::string_view text)
         if (!port || *port == 0 || *port > 65535)
             refuse_usage(fmt::format("--hosts {}: the port is a number from 1 to 65535", text));
     }
+    bool const has_rest = bracketed && closing + 1 != host.size();
     if (bracketed)
         host = host.substr(1, closing - 1);
     // ssh would take a name that begins with a hyphen for an option.
-    if (host.empty() || text.starts_with('-') || user == "@" ||
+    if (host.empty() || text.starts_with('-') || host.starts_with('-') || has_rest || user == "@" ||
         text.find_first_of(" \t'\"\\") != std::string_view::npos)
         refuse_usage(fmt::format(
             "--hosts '{}': write names with commas, each [USER@]HOST[:PORT]: a,b,user@c:2222",

@@ -92,6 +92,9 @@ TEST_CASE("hosts are written as ssh has them, with a port after a colon")
           {"a:0", "1 to 65535"},
           {"a:ssh", "1 to 65535"},
           {"[::1", "not closed"},
+          {"[::1]22", "[USER@]HOST"},
+          {"[-oProxyCommand=x]", "[USER@]HOST"},
+          {"user@-oProxyCommand=x", "[USER@]HOST"},
           {"a,b,a", "twice"}})
         CHECK_THROWS_WITH_AS(
             static_cast<void>(parse_hosts(text)), doctest::Contains(cure), usage_error);
@@ -223,6 +226,21 @@ TEST_CASE("words out of their order do nothing, and damaged ones lose the host")
     CHECK(host.reason().find("progress is damaged") != std::string::npos);
     static_cast<void>(damaged.take_line(mark("document {}"), noon));
     CHECK(damaged.reason().find("not a result") != std::string::npos);
+}
+
+TEST_CASE("what a host says of its failures has no control characters")
+{
+    progress sent;
+    sent.failures[{stage::answer, "\x1b]0;title\x07\n\xc2\x9b \\u001b"}] = 1;
+    host_run host{"a", plan};
+    make_ready(host);
+    static_cast<void>(host.start(noon));
+    static_cast<void>(host.take_line(mark("progress " + to_line(sent)), noon));
+    REQUIRE(host.now() != nullptr);
+    std::string const& kind = host.now()->failures.begin()->first.kind;
+    CHECK(kind.find_first_of("\x1b\x07\n") == std::string::npos);
+    CHECK(kind.find("?]0;title??") == 0);
+    CHECK(kind.ends_with(" \\u001b")); // The text of an escape is no escape.
 }
 
 TEST_CASE("progress goes through its line unchanged, and adds up")
