@@ -319,6 +319,7 @@ const sections = (() => {
             shown = wanted;
             try {
                 const answer = await fetch('configuration', { cache: 'no-store' });
+                if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
                 text.textContent = await answer.text();
             } catch (error) {
                 shown = null;
@@ -329,7 +330,7 @@ const sections = (() => {
         return {
             node,
             show(status) {
-                node.hidden = status.configuration_file === null;
+                node.hidden = !status.configuration_file;
                 summary.textContent = `${status.configuration_file}, as it was read`;
                 wanted = status.configured;
                 load();
