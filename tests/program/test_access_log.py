@@ -287,7 +287,8 @@ def test_the_last_lines_are_written_at_the_end(serve, access):
 
 def test_it_is_off_by_default(cleat, serve):
     assert "access-log" not in threads_of(cleat())
-    assert "access-log" in threads_of(serve())
+    writing = serve()
+    eventually("its thread has its name", lambda: "access-log" in threads_of(writing))
 
 
 def test_standard_output(cleat, tmp_path):
