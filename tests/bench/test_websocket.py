@@ -405,6 +405,7 @@ def test_the_end_of_the_time_comes_while_a_server_sends_pings_without_a_pause(be
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.figures
 def test_a_long_message_that_the_server_reads_slowly(bench, server):
     """The time-out is of a silence: this message takes longer, and goes on all the time."""
 

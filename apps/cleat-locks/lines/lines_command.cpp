@@ -7,7 +7,7 @@
 namespace cleat::locks {
 namespace {
 
-void add_run(CLI::App& app, lines_options& all)
+void add_lines_run(CLI::App& app, lines_options& all)
 {
     CLI::App* const run = app.add_subcommand(
         "lines",
@@ -45,7 +45,7 @@ void add_report(CLI::App& app, lines_options& all)
 
 void add_lines(CLI::App& app, lines_options& all)
 {
-    add_run(app, all);
+    add_lines_run(app, all);
     add_report(app, all);
     CLI::App* const mark = app.add_subcommand("lines-mark", "as mark, for what `lines` records");
     mark->add_option("file", all.mark.file, "the file of `lines -o`")->required();

@@ -23,17 +23,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(fs::path const& file, std::string_view reason)
+[[noreturn]] void refuse_file(fs::path const& file, std::string_view reason)
 {
     throw std::runtime_error{fmt::format("{}: {}", file.string(), reason)};
 }
 
-[[noreturn]] void fail(fs::path const& file)
+[[noreturn]] void refuse_file(fs::path const& file)
 {
-    fail(file, std::generic_category().message(errno));
+    refuse_file(file, std::generic_category().message(errno));
 }
-
-constexpr std::size_t file_mib = (sizeof(lines_file) + (1U << 20U) - 1) >> 20U;
 
 struct unmap
 {
@@ -44,17 +42,18 @@ using mapping = std::unique_ptr<lines_file, unmap>;
 // create makes a file of zeros, or none.
 void create(fs::path const& file)
 {
+    constexpr std::size_t mib = (sizeof(lines_file) + (1U << 20U) - 1) >> 20U;
     int const descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
     if (descriptor < 0)
-        fail(file);
+        refuse_file(file);
     int const error = ::posix_fallocate(descriptor, 0, sizeof(lines_file));
     ::close(descriptor);
     if (error == 0)
         return;
     std::error_code ec;
     fs::remove(file, ec);
-    fail(
-        file, error == ENOSPC ? fmt::format("the disk is full: it takes {} MiB", file_mib)
+    refuse_file(
+        file, error == ENOSPC ? fmt::format("the disk is full: it takes {} MiB", mib)
                               : std::generic_category().message(error));
 }
 
@@ -69,7 +68,7 @@ mapping open_lines(fs::path const& file, use wanted)
     int const descriptor =
         ::open(file.c_str(), O_CLOEXEC | (wanted == use::read ? O_RDONLY : O_RDWR));
     if (descriptor < 0)
-        fail(file);
+        refuse_file(file);
     struct stat about = {};
     int const rights = wanted == use::read ? PROT_READ : PROT_READ | PROT_WRITE;
     bool const is_whole =
@@ -79,7 +78,8 @@ mapping open_lines(fs::path const& file, use wanted)
                  : MAP_FAILED;
     ::close(descriptor);
     if (mapped == MAP_FAILED)
-        fail(file, "this is no record of cache lines: name what `cleat-locks lines -o` wrote");
+        refuse_file(
+            file, "this is no record of cache lines: name what `cleat-locks lines -o` wrote");
     return mapping{static_cast<lines_file*>(mapped)};
 }
 
@@ -87,9 +87,9 @@ mapping open_record(fs::path const& file, use wanted)
 {
     mapping made = open_lines(file, wanted);
     if (made->header.magic != LINES_MAGIC)
-        fail(file, "this is no record of cache lines");
+        refuse_file(file, "this is no record of cache lines");
     if (made->header.version != lines_version)
-        fail(file, "another version of cleat-locks has written it");
+        refuse_file(file, "another version of cleat-locks has written it");
     return made;
 }
 

@@ -19,7 +19,7 @@ using output = std::back_insert_iterator<std::string>;
 
 constexpr std::size_t stack_shown = 5;
 
-char const* name_of(memory_kind kind)
+char const* memory_kind_name(memory_kind kind)
 {
     switch (kind) {
     case memory_kind::heap:
@@ -40,7 +40,7 @@ std::string memory_text(line_move const& move)
                                           : move.memory;
 }
 
-std::string per_operation_text(std::uint64_t count, lines_view const& view)
+std::string for_each_operation(std::uint64_t count, lines_view const& view)
 {
     return view.operations ? fmt::format(
                                  ", {:.4f} for each operation",
@@ -48,7 +48,8 @@ std::string per_operation_text(std::uint64_t count, lines_view const& view)
                            : std::string{};
 }
 
-void put_stack(output text, std::string_view title, line_moves const& found, std::uint32_t number)
+void put_line_stack(
+    output text, std::string_view title, line_moves const& found, std::uint32_t number)
 {
     std::vector<std::uint32_t> const& stack = found.stacks[number];
     if (stack.empty())
@@ -62,7 +63,7 @@ void put_stack(output text, std::string_view title, line_moves const& found, std
 void put_row(output text, line_moves const& found, line_move const& move, lines_view const& view)
 {
     fmt::format_to(
-        text, "\n  {} moves{}: {}\n", move.count(), per_operation_text(move.count(), view),
+        text, "\n  {} moves{}: {}\n", move.count(), for_each_operation(move.count(), view),
         memory_text(move));
     fmt::format_to(
         text, "      from {} to {}, {} by a read, {} by a write{}\n",
@@ -71,8 +72,8 @@ void put_row(output text, line_moves const& found, line_move const& move, lines_
         move.other_bytes == 0
             ? std::string{}
             : fmt::format(", {} of other bytes (false sharing)", move.other_bytes));
-    put_stack(text, "in         ", found, move.stack);
-    put_stack(text, "written in ", found, move.stack_before);
+    put_line_stack(text, "in         ", found, move.stack);
+    put_line_stack(text, "written in ", found, move.stack_before);
 }
 
 void put_pairs(output text, line_moves const& found, lines_view const& view)
@@ -87,7 +88,7 @@ void put_pairs(output text, line_moves const& found, lines_view const& view)
     for (auto const& [between, count] : sorted)
         fmt::format_to(
             text, "  {:>10} from {} to {}{}\n", count, between.first, between.second,
-            per_operation_text(count, view));
+            for_each_operation(count, view));
 }
 
 void put_remarks(output text, line_moves const& found)
@@ -114,7 +115,7 @@ std::string lines_text(line_moves const& found, lines_view const& view)
     output out{text};
     fmt::format_to(
         out, "{} cache lines moved between {} threads{}\n", found.count(), found.threads.size(),
-        per_operation_text(found.count(), view));
+        for_each_operation(found.count(), view));
     put_pairs(out, found, view);
     put_remarks(out, found);
     std::size_t const shown = std::min(found.moves.size(), view.most);
@@ -135,7 +136,7 @@ boost::json::object to_json(line_moves const& found, lines_view const& view)
     for (line_move const& each : found.moves)
         moves.push_back(boost::json::object{
             {"memory", each.memory},
-            {"memory_kind", name_of(each.kind)},
+            {"memory_kind", memory_kind_name(each.kind)},
             {"thread", each.thread},
             {"thread_before", each.thread_before},
             {"reads", each.reads},

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char const* recorder_name = "libcleat-lines.so";
+constexpr char const* lines_recorder = "libcleat-lines.so";
 
 fs::path file_for(lines_run_request const& request)
 {
@@ -36,9 +36,9 @@ fs::path file_for(lines_run_request const& request)
 }
 
 // The recorder is a part of the program, which may not find it by itself.
-void prepare_environment(fs::path const& file)
+void prepare_lines(fs::path const& file)
 {
-    std::string folders = recorder_file(recorder_name).parent_path().string();
+    std::string folders = recorder_file(lines_recorder).parent_path().string();
     if (char const* const before = std::getenv("LD_LIBRARY_PATH"); before && *before != '\0')
         folders += fmt::format(":{}", before);
     for (auto const& [name, value] :
@@ -48,7 +48,7 @@ void prepare_environment(fs::path const& file)
                 fmt::format("{}: {}", name, std::generic_category().message(errno))};
 }
 
-int watch(lines_run_request const& request, fs::path const& file)
+int watch_lines(lines_run_request const& request, fs::path const& file)
 {
     int code = 0;
     std::optional<window_edge> missed;
@@ -84,8 +84,8 @@ int run_with_lines(lines_run_request const& request)
     int code = 0;
     bool is_recorded = false;
     try {
-        prepare_environment(file);
-        code = watch(request, file);
+        prepare_lines(file);
+        code = watch_lines(request, file);
         is_recorded = read_lines(file).pid != 0;
     } catch (...) {
         std::error_code ec;
@@ -98,7 +98,7 @@ int run_with_lines(lines_run_request const& request)
         throw std::runtime_error{fmt::format(
             "{} ended with exit code {}, and nothing was recorded: it is not linked with {}. "
             "`cleat-locks lines-flags` shows how to build it",
-            request.command.front(), code, recorder_name)};
+            request.command.front(), code, lines_recorder)};
     }
     std::string const shown =
         request.file.empty() ? file.filename().string() : request.file.string();
@@ -108,7 +108,7 @@ int run_with_lines(lines_run_request const& request)
 
 std::string lines_flags()
 {
-    std::string const folder = recorder_file(recorder_name).parent_path().string();
+    std::string const folder = recorder_file(lines_recorder).parent_path().string();
     return fmt::format(
         "compile: -fsanitize=thread -g -O2\n"
         "link:    -L{0} -lcleat-lines -Wl,-rpath,{0}   (and without -fsanitize=thread)\n",

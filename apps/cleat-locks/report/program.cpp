@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string message_of(int error)
+std::string errno_text(int error)
 {
     return std::generic_category().message(error);
 }
@@ -84,10 +84,10 @@ pid_t start_program(std::vector<std::string> const& command)
 {
     int report[2];
     if (::pipe2(report, O_CLOEXEC) != 0)
-        throw std::runtime_error{fmt::format("pipe: {}", message_of(errno))};
+        throw std::runtime_error{fmt::format("pipe: {}", errno_text(errno))};
     pid_t const pid = ::fork();
     if (pid < 0)
-        throw std::runtime_error{fmt::format("fork: {}", message_of(errno))};
+        throw std::runtime_error{fmt::format("fork: {}", errno_text(errno))};
     if (pid == 0) {
         std::vector<char*> words;
         for (std::string const& each : command)
@@ -108,7 +108,7 @@ pid_t start_program(std::vector<std::string> const& command)
     ::close(report[0]);
     if (got == sizeof error) {
         ::waitpid(pid, nullptr, 0);
-        throw std::runtime_error{fmt::format("{}: {}", command.front(), message_of(error))};
+        throw std::runtime_error{fmt::format("{}: {}", command.front(), errno_text(error))};
     }
     return pid;
 }
