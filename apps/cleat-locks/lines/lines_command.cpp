@@ -1,4 +1,5 @@
 #include "lines/lines_command.hpp"
+#include "report/option_checks.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -58,17 +59,11 @@ void add_lines(CLI::App& app, lines_options& all)
 
 void check_lines(CLI::App const& app, lines_options const& all)
 {
-    auto const refuse_empty = [&](char const* command, char const* option, bool empty) {
-        if (app.got_subcommand(command) && app.get_subcommand(command)->count(option) > 0 && empty)
-            throw CLI::ValidationError{option, "the name is empty"};
-    };
-    window_times const& window = all.run.window;
-    if (window.to && *window.to <= window.from.value_or(0))
-        throw CLI::ValidationError{"--to", "it is not behind --from"};
-    if (all.run.waits && (window.from || window.to))
+    check_window(all.run.window);
+    if (all.run.waits && (all.run.window.from || all.run.window.to))
         throw CLI::ValidationError{"--wait", "give either it, or --from and --to"};
-    refuse_empty("lines", "-o", all.run.file.empty());
-    refuse_empty("lines-report", "--json", all.report.json.empty());
+    refuse_empty_name(app, "lines", "-o", all.run.file.empty());
+    refuse_empty_name(app, "lines-report", "--json", all.report.json.empty());
 }
 
 std::optional<lines_command> chosen_lines(CLI::App const& app, lines_options const& all)

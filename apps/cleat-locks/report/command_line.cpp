@@ -1,5 +1,6 @@
 #include "manual/command_line_page.hpp"
 #include "report/command_line.hpp"
+#include "report/option_checks.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -143,19 +144,13 @@ void add_attach(CLI::App& app, requests& all)
 // check refuses file names that are empty, which CLI11 accepts.
 void check(requests const& all, CLI::App const& app)
 {
-    auto const refuse_empty = [&](char const* command, char const* option, bool empty) {
-        if (app.got_subcommand(command) && app.get_subcommand(command)->count(option) > 0 && empty)
-            throw CLI::ValidationError{option, "the name is empty"};
-    };
-    refuse_empty("run", "-o", all.run.trace.empty());
-    window_times const& window = all.run.window;
-    if (window.to && *window.to <= window.from.value_or(0))
-        throw CLI::ValidationError{"--to", "it is not behind --from"};
+    refuse_empty_name(app, "run", "-o", all.run.trace.empty());
+    check_window(all.run.window);
     check_lines(app, all.lines);
-    refuse_empty("report", "--json", all.report.json.empty());
-    refuse_empty("report", "--pprof", all.report.pprof.empty());
-    refuse_empty("html", "-o", all.html.out.empty());
-    refuse_empty("per-operation", "--json", all.per_operation.json.empty());
+    refuse_empty_name(app, "report", "--json", all.report.json.empty());
+    refuse_empty_name(app, "report", "--pprof", all.report.pprof.empty());
+    refuse_empty_name(app, "html", "-o", all.html.out.empty());
+    refuse_empty_name(app, "per-operation", "--json", all.per_operation.json.empty());
 }
 
 command chosen(CLI::App const& app, requests& all)

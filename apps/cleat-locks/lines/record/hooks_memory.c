@@ -36,10 +36,7 @@ static void* noted(void* block, size_t size, uintptr_t site)
         return block;
     thread->is_recording = true;
     uint32_t const stack = current_stack(thread, site);
-    if (is_mapping(block))
-        forget_lines((uintptr_t)block, size, stack);
-    else
-        note_allocated((uintptr_t)block, size, stack);
+    note_block((uintptr_t)block, size, stack, is_mapping(block));
     thread->is_recording = false;
     return block;
 }

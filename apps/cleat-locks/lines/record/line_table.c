@@ -44,7 +44,7 @@ enum
     noted_max = 1 << 28 /* Bytes of a block whose lines are noted. */
 };
 
-void forget_lines(uintptr_t address, size_t size, uint32_t allocated)
+void note_block(uintptr_t address, size_t size, uint32_t allocated, bool is_new)
 {
     if (size > noted_max)
         size = noted_max;
@@ -53,22 +53,11 @@ void forget_lines(uintptr_t address, size_t size, uint32_t allocated)
         struct line_state* const state = line_of(line);
         if (!state)
             return;
+        state->allocated = allocated;
+        if (!is_new)
+            continue;
         __atomic_store_n(&state->held, 0, __ATOMIC_RELAXED);
         state->written = 0;
         state->writer = 0;
-        state->allocated = allocated;
-    }
-}
-
-void note_allocated(uintptr_t address, size_t size, uint32_t allocated)
-{
-    if (size > noted_max)
-        size = noted_max;
-    for (uintptr_t line = address & ~(uintptr_t)(line_bytes - 1); line < address + size;
-         line += line_bytes) {
-        struct line_state* const state = line_of(line);
-        if (!state)
-            return;
-        state->allocated = allocated;
     }
 }

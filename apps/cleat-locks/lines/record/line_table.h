@@ -2,6 +2,7 @@
 #ifndef APPS_CLEAT_LOCKS_LINES_RECORD_LINE_TABLE_H
 #define APPS_CLEAT_LOCKS_LINES_RECORD_LINE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,10 +35,8 @@ static uint64_t const line_locked = 1ull << 63;
 /* line_of is the state of the line of an address; null: there is no memory for it. */
 struct line_state* line_of(uintptr_t address);
 
-/* forget_lines: the memory is new, and no thread has had it. allocated is a number of a stack. */
-void forget_lines(uintptr_t address, size_t size, uint32_t allocated);
-
-/* note_allocated: the memory is allocated anew, and lines stay where they are. */
-void note_allocated(uintptr_t address, size_t size, uint32_t allocated);
+/* note_block: the memory is allocated by the stack of this number. Lines stay where they are, but
+ * where the memory is new, no thread has had them. */
+void note_block(uintptr_t address, size_t size, uint32_t allocated, bool is_new);
 
 #endif
