@@ -26,4 +26,7 @@ struct progress
     std::chrono::nanoseconds cpu{};
 };
 
+/// add adds the progress of another worker or host. `since_begin` stays.
+void add(progress& sum, progress const& more);
+
 } // namespace cleat::bench

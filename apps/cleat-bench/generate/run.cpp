@@ -309,19 +309,8 @@ private:
                     p.set_value(g->read_progress());
                 });
         }
-        for (std::future<progress>& each : answers) {
-            progress const one = each.get();
-            sum.attempts += one.attempts;
-            sum.ok += one.ok;
-            for (auto const& [what, count] : one.failures)
-                sum.failures[what] += count;
-            sum.in_flight += one.in_flight;
-            sum.response.merge(one.response);
-            sum.slip.merge(one.slip);
-            add(sum.timeline, one.timeline);
-            add(sum.by_start, one.by_start);
-            sum.cpu += one.cpu;
-        }
+        for (std::future<progress>& each : answers)
+            add(sum, each.get());
         sum.since_begin = clock::now() - measured_.steady;
         return sum;
     }

@@ -41,16 +41,4 @@ try {
     throw std::runtime_error{"a line of its progress is damaged"};
 }
 
-void add(progress& sum, progress const& more)
-{
-    sum.attempts += more.attempts;
-    sum.ok += more.ok;
-    for (auto const& [failure, count] : more.failures)
-        sum.failures[failure] += count;
-    sum.in_flight += more.in_flight;
-    sum.response.merge(more.response);
-    sum.slip.merge(more.slip);
-    sum.cpu += more.cpu;
-}
-
 } // namespace cleat::bench

@@ -15,7 +15,4 @@ namespace cleat::bench {
 /// progress_from reads it. Throws std::runtime_error.
 [[nodiscard]] progress progress_from(std::string_view line);
 
-/// add adds the progress of another host. `since_begin` stays.
-void add(progress& sum, progress const& more);
-
 } // namespace cleat::bench
