@@ -1,5 +1,5 @@
 #include "route_place.hpp"
-#include "worker_service.hpp"
+#include "worker/worker_service.hpp"
 
 #include <cleat/core/error.hpp>
 

@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include "connection_log.hpp"
-#include "frontend_socket.hpp"
+#include "connection/connection_log.hpp"
+#include "worker/frontend_socket.hpp"
 #include "limits/limited_route.hpp"
-#include "snapshot.hpp"
+#include "snapshot/snapshot.hpp"
 
 #include <cleat/net/socket.hpp>
 

@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include "control/control_socket.hpp"
-#include "notify_socket.hpp"
-#include "process.hpp"
+#include "process/control_socket.hpp"
+#include "process/notify_socket.hpp"
+#include "process/process.hpp"
 #include "reload/candidate.hpp"
-#include "worker_group.hpp"
+#include "workers/worker_group.hpp"
 
 namespace cleat::app {
 

@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "frontend_socket.hpp"
-#include "worker_service.hpp"
+#include "worker/frontend_socket.hpp"
+#include "worker/worker_service.hpp"
 
 #include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>

@@ -1,4 +1,4 @@
-#include "worker_connections.hpp"
+#include "worker/worker_connections.hpp"
 
 namespace cleat::app {
 

@@ -1,6 +1,6 @@
 #include "input_reader.hpp"
-#include "relay_deadlines.hpp"
-#include "relay_fsm.hpp"
+#include "relay/relay_deadlines.hpp"
+#include "relay/relay_fsm.hpp"
 #include "targets.hpp"
 
 #include <cleat/core/assert.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "access/access_log.hpp"
-#include "close_reason.hpp"
+#include "counts/close_reason.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/tls/engine.hpp>

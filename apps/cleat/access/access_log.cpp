@@ -1,5 +1,5 @@
 #include "access/access_log.hpp"
-#include "low_priority.hpp"
+#include "system/low_priority.hpp"
 
 #include <cleat/core/limits.hpp>
 

@@ -6,7 +6,7 @@
 #include "access/line_ring.hpp"
 #include "log/line_text.hpp"
 #include "log/log_sink.hpp"
-#include "wakeup.hpp"
+#include "system/wakeup.hpp"
 
 #include <cleat/core/error.hpp>
 

@@ -1,5 +1,5 @@
 #include "activation/passed_sockets.hpp"
-#include "taken_variable.hpp"
+#include "system/taken_variable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "activation/frontend_sockets.hpp"
+#include "snapshot/frontend_sockets.hpp"
 #include "activation/passed_sockets.hpp"
-#include "listening_place.hpp"
+#include "snapshot/listening_place.hpp"
 
 #include <doctest/doctest.h>
 

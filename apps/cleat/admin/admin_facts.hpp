@@ -7,7 +7,7 @@
 #include "log/log_sink.hpp"
 #include "resolver/dns_counts.hpp"
 #include "sandbox/sandbox_facts.hpp"
-#include "worker_watch.hpp"
+#include "liveness/worker_watch.hpp"
 
 #include <array>
 #include <chrono>

@@ -8,8 +8,8 @@
 #include "admin/http_session.hpp"
 #include "admin/status_json.hpp"
 #include "live_page/live_page.hpp"
-#include "low_priority.hpp"
-#include "mailbox.hpp"
+#include "system/low_priority.hpp"
+#include "system/mailbox.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/core/unique_fd.hpp>

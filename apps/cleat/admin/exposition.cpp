@@ -3,7 +3,7 @@
 
 #include "admin/accept_header.hpp"
 #include "admin/exposition.hpp"
-#include "duration_counts.hpp"
+#include "counts/duration_counts.hpp"
 #include "inspect/json_text.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #include "admin/exposition.hpp"
-#include "duration_counts.hpp"
+#include "counts/duration_counts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,8 @@
 #include "admin/admin_facts.hpp"
 #include "admin/metric.hpp"
 #include "admin/process_numbers.hpp"
-#include "worker_counts.hpp"
-#include "worker_probe.hpp"
+#include "counts/worker_counts.hpp"
+#include "liveness/worker_probe.hpp"
 
 #include <chrono>
 #include <span>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "route/ip_prefix.hpp"
+#include "admission/ip_prefix.hpp"
 
 #include <cleat/tls/certificates/client_certificate.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "config/address.hpp"
 #include "config/config.hpp"
-#include "route/ip_prefix.hpp"
+#include "admission/ip_prefix.hpp"
 #include "route/route_table.hpp"
 
 #include <optional>

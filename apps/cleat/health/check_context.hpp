@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "health/check_rule.hpp"
+#include "upstream/check_rule.hpp"
 
 #include <cleat/tls/context.hpp>
 

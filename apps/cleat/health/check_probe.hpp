@@ -3,7 +3,7 @@
 #pragma once
 
 #include "health/check_context.hpp"
-#include "health/check_rule.hpp"
+#include "upstream/check_rule.hpp"
 #include "health/check_talk.hpp"
 
 #include <cleat/core/error.hpp>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "health/check_rule.hpp"
+#include "upstream/check_rule.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/tls/context.hpp>

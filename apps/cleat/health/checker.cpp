@@ -1,5 +1,5 @@
 #include "health/checker.hpp"
-#include "low_priority.hpp"
+#include "system/low_priority.hpp"
 
 #include <cleat/core/limits.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "health/check_probe.hpp"
-#include "mailbox.hpp"
-#include "wakeup.hpp"
+#include "system/mailbox.hpp"
+#include "system/wakeup.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "health/check_rule.hpp"
+#include "upstream/check_rule.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
 

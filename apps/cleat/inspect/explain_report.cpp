@@ -1,8 +1,8 @@
-#include "client_address.hpp"
+#include "connection/client_address.hpp"
 #include "inspect/explain_report.hpp"
 #include "inspect/json_text.hpp"
 #include "limits/limit_text.hpp"
-#include "printable.hpp"
+#include "system/printable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

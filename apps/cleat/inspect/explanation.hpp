@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "config/command.hpp"
-#include "snapshot.hpp"
+#include "command_line/command.hpp"
+#include "snapshot/snapshot.hpp"
 
 #include <cleat/tls/certificates/certificate_choice.hpp>
 

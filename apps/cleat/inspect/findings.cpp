@@ -1,4 +1,4 @@
-#include "expiry.hpp"
+#include "certificates/expiry.hpp"
 #include "inspect/findings.hpp"
 
 #include <fmt/chrono.h>

@@ -1,7 +1,7 @@
-#include "certificate_files.hpp"
+#include "certificates/certificate_files.hpp"
 #include "config/problem_list.hpp"
 #include "inspect/inventory.hpp"
-#include "progress_line.hpp"
+#include "system/progress_line.hpp"
 
 #include <cleat/net/worker_pool.hpp>
 #include <cleat/tls/store/certificate_set.hpp>

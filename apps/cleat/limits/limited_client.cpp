@@ -1,6 +1,6 @@
-#include "client_address.hpp"
+#include "connection/client_address.hpp"
 #include "limits/limited_client.hpp"
-#include "worker_service.hpp"
+#include "worker/worker_service.hpp"
 
 #include <cstdint>
 #include <span>

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "frontend_socket.hpp"
+#include "worker/frontend_socket.hpp"
 #include "limits/worker_limits.hpp"
 #include "proxy/inbound_header.hpp"
 

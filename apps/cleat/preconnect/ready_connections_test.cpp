@@ -1,7 +1,7 @@
 #include "preconnect/ready_connections.hpp"
-#include "relay_scene_for_tests.hpp"
-#include "upstream/upstream_choice.hpp"
-#include "upstream/worker_upstream.hpp"
+#include "relay/relay_scene_for_tests.hpp"
+#include "worker/upstream_choice.hpp"
+#include "worker/worker_upstream.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/core/unique_fd.hpp>

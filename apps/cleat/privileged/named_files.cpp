@@ -1,5 +1,5 @@
-#include "config/command.hpp"
-#include "config/command_line.hpp"
+#include "command_line/command.hpp"
+#include "command_line/command_line.hpp"
 #include "privileged/named_files.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "config/command.hpp"
+#include "command_line/command.hpp"
 #include "privileged/confinement.hpp"
 #include "privileged/opener_process.hpp"
 #include "privileged/opener_service.hpp"

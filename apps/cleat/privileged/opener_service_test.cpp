@@ -1,4 +1,4 @@
-#include "config/command.hpp"
+#include "command_line/command.hpp"
 #include "privileged/opener_service.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>

@@ -1,4 +1,4 @@
-#include "config/command.hpp"
+#include "command_line/command.hpp"
 #include "privileged/opener.hpp"
 
 #include <doctest/doctest.h>

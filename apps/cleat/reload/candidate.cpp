@@ -1,7 +1,7 @@
-#include "config/command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "reload/candidate.hpp"
 #include "reload/fixed_settings.hpp"
-#include "start.hpp"
+#include "start/start.hpp"
 #include "watch/watched_files.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "privileged/opener.hpp"
 #include "reload/changes.hpp"
 #include "sandbox/sandbox.hpp"
-#include "worker_group.hpp"
+#include "workers/worker_group.hpp"
 
 #include <optional>
 #include <string>

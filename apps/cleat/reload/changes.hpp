@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "snapshot.hpp"
+#include "snapshot/snapshot.hpp"
 
 #include <cstddef>
 #include <string>

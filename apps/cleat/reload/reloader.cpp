@@ -1,4 +1,4 @@
-#include "low_priority.hpp"
+#include "system/low_priority.hpp"
 #include "reload/reloader.hpp"
 
 #include <new>

@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include "mailbox.hpp"
+#include "system/mailbox.hpp"
 #include "resolver/dns_counts.hpp"
 #include "resolver/dns_timing.hpp"
 #include "resolver/dns_values.hpp"
-#include "wakeup.hpp"
+#include "system/wakeup.hpp"
 
 #include <atomic>
 #include <cstddef>

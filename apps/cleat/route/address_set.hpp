@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "route/ip_prefix.hpp"
+#include "admission/ip_prefix.hpp"
 
 #include <array>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include "client_rules/allow_rule.hpp"
 #include "route/address_set.hpp"
-#include "route/ip_prefix.hpp"
+#include "admission/ip_prefix.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "tickets/secret_command_line.hpp"
+#include "command_line/secret_command_line.hpp"
 
 #include <fmt/format.h>
 

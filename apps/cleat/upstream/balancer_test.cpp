@@ -1,4 +1,4 @@
-#include "client_address.hpp"
+#include "connection/client_address.hpp"
 #include "upstream/balancer.hpp"
 
 #include <doctest/doctest.h>

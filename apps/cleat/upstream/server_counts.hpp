@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "counters.hpp"
+#include "counts/counters.hpp"
 
 #include <cstddef>
 #include <cstdint>

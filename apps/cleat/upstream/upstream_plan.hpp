@@ -3,8 +3,8 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "health/check_rule.hpp"
-#include "preconnect/preconnect_rule.hpp"
+#include "upstream/check_rule.hpp"
+#include "upstream/preconnect_rule.hpp"
 #include "resolver/dns_timing.hpp"
 #include "upstream_tls/upstream_tls.hpp"
 

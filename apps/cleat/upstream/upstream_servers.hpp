@@ -9,7 +9,7 @@
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
 #include "upstream_tls/upstream_tls.hpp"
-#include "worker_counts.hpp"
+#include "counts/worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
 

@@ -1,5 +1,5 @@
-#include "snapshot.hpp"
-#include "watch/change_watch.hpp"
+#include "snapshot/snapshot.hpp"
+#include "supervise/change_watch.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,81 @@
+#include "overload/handshake_line.hpp"
+#include "connection/triage.hpp"
+#include "worker/worker_service.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/net/scratch.hpp>
+
+#include <boost/system/errc.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <new>
+#include <span>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace cleat::app {
+namespace {
+
+using status = tls::client_hello_reader::status;
+
+// No error while the client waits for an answer.
+error_code presence_of(net::socket const& client) noexcept
+{
+    pollfd state{client.native_handle(), POLLRDHUP, 0};
+    if (::poll(&state, 1, 0) <= 0)
+        return {};
+    if ((state.revents & (POLLERR | POLLHUP)) != 0)
+        return make_error_code(boost::system::errc::connection_reset);
+    return error::truncated;
+}
+
+} // namespace
+
+bool is_line_full(frontend_socket const& frontend) noexcept
+{
+    worker_connections& all = frontend.service.connections();
+    std::chrono::milliseconds const timeout =
+        *frontend.service.configuration().settings.ssl_handshake_timeout;
+    std::size_t const connections_max =
+        std::min(all.limits().connections_max(), frontend.connections_max);
+    return all.line().is_full(
+        std::min(limits::line_size_max, connections_max / 2),
+        std::min(limits::line_wait_max, timeout / 2));
+}
+
+bool wants_full_handshake(int fd) noexcept
+{
+    std::span<std::byte> const block =
+        net::scratch::of_this_thread().received().first(limits::turn_min);
+    ssize_t const n = ::recv(fd, block.data(), block.size(), MSG_PEEK | MSG_DONTWAIT);
+    if (n <= 0)
+        return false;
+    try {
+        tls::client_hello_reader reader;
+        status const found = reader.read(
+            {reinterpret_cast<std::uint8_t const*>(block.data()), static_cast<std::size_t>(n)});
+        return found == status::complete && !reader.facts().offers_session;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+}
+
+net::task<error_code> take_turn(
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
+    tls::hello_facts const& hello, claim_credit*& claim)
+{
+    handshake_line& line = frontend.service.connections().line();
+    if (hello.offers_session && line.claims().take(interrupt.worker().now())) {
+        claim = &line.claims();
+        co_return error_code{};
+    }
+    if (is_line_full(frontend))
+        co_return error::handshake_shed;
+    error_code const ended = co_await handshake_line::turn{line, interrupt};
+    co_return ended ? ended : presence_of(socket);
+}
+
+} // namespace cleat::app

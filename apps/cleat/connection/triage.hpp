@@ -1,0 +1,34 @@
+// triage: which connections go ahead, wait or are shed, while more come than a worker can serve.
+
+#pragma once
+
+#include "worker/frontend_socket.hpp"
+#include "overload/claim_credit.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/socket.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/tls/hello/client_hello_reader.hpp>
+
+namespace cleat::app {
+
+/// is_line_full: a full handshake that comes to the frontend now is shed. Either it would wait for
+/// longer than limits::line_wait_max or half of ssl-handshake-timeout, or limits::line_size_max
+/// handshakes wait, or half as many as there may be connections.
+[[nodiscard]] bool is_line_full(frontend_socket const& frontend) noexcept;
+
+/// wants_full_handshake: the whole ClientHello of a client that has just connected has come, and
+/// offers no session. Takes no byte from the socket.
+[[nodiscard]] bool wants_full_handshake(int fd) noexcept;
+
+/// take_turn ends when the worker has time for the handshake of the client with this ClientHello.
+/// It ends at once for a client that goes ahead: `claim` is then the credit that it took, and the
+/// caller gives it back once the client has resumed its session. The error is
+/// error::handshake_shed, or the reason why the wait has ended: a client that has gone meanwhile
+/// costs no signature.
+net::task<error_code> take_turn(
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
+    tls::hello_facts const& hello, claim_credit*& claim);
+
+} // namespace cleat::app

@@ -1,0 +1,89 @@
+#include "acme/challenge.hpp"
+#include "serve/challenge_answer.hpp"
+#include "connection/triage.hpp"
+#include "serve/passthrough.hpp"
+#include "connection/receive_hello.hpp"
+#include "connection/route_choice.hpp"
+#include "route_place.hpp"
+#include "serve/serve_by_hello.hpp"
+#include "worker/worker_service.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+// A route can decide by the ClientHello alone.
+bool has_hello_routes(frontend_socket const& frontend) noexcept
+{
+    std::optional<route_plan> const& routes = frontend.plan.routes;
+    return routes && (routes->table.has_passthrough() || routes->has_settings);
+}
+
+void end_in_line(error_code why, net::socket& accepted, connection_log& log) noexcept
+{
+    if (why != error::handshake_shed)
+        return log.hello_failed(why, true);
+    log.refused(why);
+    accepted.reset();
+}
+
+} // namespace
+
+bool reads_hello_first(frontend_socket const& frontend) noexcept
+{
+    return has_hello_routes(frontend) || answers_challenges(frontend);
+}
+
+net::task<bool> serve_by_hello(
+    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
+    net::address const& peer, inbound_header const* proxy_header, connection_log& log,
+    read_hello& before)
+{
+    received_hello hello;
+    error_code const failed = co_await receive_hello(
+        interrupt, frontend.service.connections().half_open(), accepted, hello);
+    if (failed) {
+        log.hello_failed(failed, !hello.bytes.empty());
+        co_return true;
+    }
+    before.time = interrupt.worker().now();
+    if (hello.status == tls::client_hello_reader::status::complete) {
+        tls::hello_facts const& facts = hello.reader.facts();
+        hello_route chosen;
+        if (has_hello_routes(frontend))
+            chosen = choose_by_hello(frontend, facts, peer, proxy_header);
+        bool const is_challenge_of_acme =
+            chosen.passthrough == nullptr && answers_challenges(frontend) && is_challenge(facts);
+        if (is_challenge_of_acme) {
+            co_await answer_challenge(
+                interrupt, frontend, accepted, std::string{facts.server_name},
+                std::move(hello.bytes), log);
+            co_return true;
+        }
+        if (chosen.passthrough == nullptr && frontend.service.connections().line().is_crowded()) {
+            error_code const ended =
+                co_await take_turn(interrupt, frontend, accepted, facts, before.claim);
+            if (ended) {
+                end_in_line(ended, accepted, log);
+                co_return true;
+            }
+        }
+        planned_route const* const route =
+            chosen.passthrough != nullptr ? chosen.passthrough : chosen.settings;
+        if (!find_place(frontend, route, facts.server_name, accepted, log, before.place))
+            co_return true;
+        if (chosen.passthrough != nullptr) {
+            co_await pass_through(
+                interrupt, frontend, *chosen.passthrough, accepted, peer, proxy_header, log, hello);
+            co_return true;
+        }
+        before.settings = chosen.settings;
+    }
+    before.bytes = std::move(hello.bytes);
+    co_return false;
+}
+
+} // namespace cleat::app
