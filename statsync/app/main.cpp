@@ -13,15 +13,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// absolute_path: a later run may start in another folder.
+std::string absolute_path(std::string const& path)
+{
+    bool const is_absolute = path.empty() || path.find_first_of("~$") == 0;
+    return is_absolute ? path : fs::absolute(path).lexically_normal().string();
+}
+
 setting_map settings_of(options const& parsed)
 {
     setting_map settings;
+    if (!parsed.path.empty()) {
+        settings["path"] = absolute_path(parsed.path);
+    }
     for (std::string const& text : parsed.settings) {
         std::size_t const equals = text.find('=');
         if (equals == std::string::npos) {
             throw failure(problem::settings, "'" + printable(text) + "' is not key=value");
         }
-        settings[text.substr(0, equals)] = text.substr(equals + 1);
+        std::string const key = text.substr(0, equals);
+        std::string const value = text.substr(equals + 1);
+        bool const is_path = key == "path" || key == "password-file";
+        settings[key] = is_path ? absolute_path(value) : value;
     }
     return settings;
 }
@@ -68,17 +81,41 @@ int list_providers(registry const& all)
     return exit_done;
 }
 
+/// settings_beside_path: what else makes a provider another one, such as a user of Navidrome.
+setting_map settings_beside_path(instance one)
+{
+    one.settings.erase("path");
+    one.settings.erase("write");
+    return one.settings;
+}
+
+/// check_is_new: a database that is there twice would be written twice, and fail the second time.
+void check_is_new(registry const& all, instance const& wanted)
+{
+    std::vector<fs::path> const files = all.open(wanted)->where().files;
+    for (instance const& one : all.instances()) {
+        if (one.type == wanted.type && !files.empty() && all.open(one)->where().files == files &&
+            settings_beside_path(one) == settings_beside_path(wanted)) {
+            throw failure(
+                problem::settings, files.front().string() + " is there already: " + one.id + "  " +
+                                       one.name + "; `statsync set` changes it");
+        }
+    }
+}
+
 int add(registry& all, options const& parsed)
 {
-    setting_map settings = settings_of(parsed);
-    if (!parsed.path.empty()) {
-        // A later run may start in another folder.
-        settings["path"] = parsed.path.find_first_of("~$") == 0
-                               ? parsed.path
-                               : fs::absolute(parsed.path).lexically_normal().string();
-    }
+    setting_map const settings = settings_of(parsed);
+    check_is_new(all, {"", parsed.subject, "", settings});
     instance const& made = all.create(parsed.subject, parsed.name, settings);
     std::cout << made.id << "  " << printable(made.name) << '\n';
+    // The database may come later, from a disk that is not mounted now; or the path is mistyped.
+    std::vector<fs::path> const files = all.open(made)->where().files;
+    std::error_code ignored;
+    if (!files.empty() && !fs::exists(files.front(), ignored)) {
+        std::cerr << "statsync: " << printable(files.front().string())
+                  << " is not there: this provider takes no part in a run until it is\n";
+    }
     return exit_done;
 }
 

@@ -52,7 +52,8 @@ void add_matching(CLI::App& command, options& parsed)
 
 void add_rows(CLI::App& command, options& parsed)
 {
-    command.add_option("--rows", parsed.rows_max, "how many tracks to show (50)");
+    command.add_option("--rows", parsed.rows_max, "how many tracks to show (50)")
+        ->check(CLI::NonNegativeNumber);
 }
 
 void add_merging(CLI::App& command, options& parsed)

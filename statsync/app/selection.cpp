@@ -1,6 +1,7 @@
 #include "core/failure.hpp"
 #include "selection.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 namespace statsync {

@@ -83,7 +83,8 @@ void print_counts(std::ostream& out, plan const& made, provider_list const& prov
     out << '\n';
     if (std::size_t const count = made.unsettled_count(); count > 0) {
         out << counted(count, "track") << " in conflict (!), which " << (count == 1 ? "is" : "are")
-            << " not written: --prefer, --ratings and --labels settle conflicts\n";
+            << " not written: --unrated-yields, --prefer, --ratings and --labels settle "
+               "conflicts\n";
     }
 }
 

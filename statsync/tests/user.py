@@ -6,8 +6,10 @@ import sqlite3
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Sequence
 
 BIN = Path(os.environ["STATSYNC_BIN"])
+SETTINGS = {"navidrome": ["user=owner"]}
 
 
 @dataclass
@@ -16,11 +18,18 @@ class User:
 
     home: Path
 
-    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess:
+    def run(
+        self, *words: str, before: Sequence[str] = (), folder: Path | None = None, **more: str
+    ) -> subprocess.CompletedProcess:
         environment = {"HOME": str(self.home), "PATH": os.environ["PATH"], **more}
-        command = [str(BIN / "statsync"), *words]
+        command = [*before, str(BIN / "statsync"), *words]
         return subprocess.run(
-            command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+            command,
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
         )
 
     def done(self, *words: str, code: int = 0) -> str:
@@ -34,7 +43,8 @@ class User:
         file.parent.mkdir(exist_ok=True)
         maker = [str(BIN / "statsync-make-database"), type_name, str(file), str(count), str(seed)]
         subprocess.run(maker, check=True)
-        self.done("add", type_name, "--path", str(file), "--name", f"{type_name}-{seed}")
+        words = ["--path", str(file), "--name", f"{type_name}-{seed}"]
+        self.done("add", type_name, *words, *SETTINGS.get(type_name, []))
         return file
 
 
@@ -54,3 +64,28 @@ def execute(file: Path, sql: str) -> None:
     with contextlib.closing(sqlite3.connect(file)) as database:
         database.execute(sql)
         database.commit()
+
+
+def interruption(user: User, below: Path, place: int, how: str) -> dict[str, str]:
+    """interruption: the environment in which call number `place` that changes a file below a folder
+    ends its process ("kill"), or finds the disk full ("full")."""
+    more = {
+        "LD_PRELOAD": str(BIN / "../interrupt.so"),
+        "INTERRUPT_BELOW": str(below),
+        "INTERRUPT_COUNT": str(user.home / "count"),
+        "INTERRUPT_AT": str(place),
+    }
+    if how == "full":
+        more["INTERRUPT_HOW"] = how
+    return more
+
+
+def interrupted(
+    user: User, file: Path, place: int, how: str, below: Path | None = None
+) -> subprocess.CompletedProcess:
+    more = interruption(user, below or file, place, how)
+    return user.run("sync", "--yes", "--ratings", "highest", "--to", file.name, **more)
+
+
+def file_has_record(state: Path) -> bool:
+    return any(state.glob("statsync/runs/*/run.json"))

@@ -1,4 +1,5 @@
 #include "core/merge.hpp"
+#include "core/spelling.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -56,16 +57,37 @@ std::int64_t merge_plays(participants_view participants)
     return count + recent;
 }
 
+/// latest_play: the latest date, of exact participants before those whose dates may be off.
+time_stamp latest_play(participants_view participants)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> dates;
+    for (participant const& one : participants) {
+        if (one.values.last_played) {
+            dates.emplace_back(one.tolerance_s, -*one.values.last_played);
+        }
+    }
+    std::ranges::sort(dates);
+    time_stamp latest;
+    for (auto const& [tolerance_s, negated] : dates) {
+        if (!latest || -negated > *latest + tolerance_s) {
+            latest = -negated;
+        }
+    }
+    return latest;
+}
+
+bool is_near(time_stamp one, time_stamp other, std::int64_t tolerance_s)
+{
+    return one && other && std::max(*one, *other) - std::min(*one, *other) <= tolerance_s;
+}
+
 void merge_dates(participants_view participants, statistics& values)
 {
+    values.last_played = latest_play(participants);
     for (participant const& one : participants) {
         time_stamp const first = one.values.first_played;
         if (first && (!values.first_played || *first < *values.first_played)) {
             values.first_played = first;
-        }
-        time_stamp const last = one.values.last_played;
-        if (last && (!values.last_played || *last > *values.last_played)) {
-            values.last_played = last;
         }
     }
 }
@@ -296,24 +318,31 @@ statistics goal_of(participant const& one, statistics const& values, merge_optio
     if (rating_after(one.values.rating, one.rating_step) == goal.rating) {
         goal.rating = one.values.rating;
     }
+    if (is_near(one.values.last_played, values.last_played, one.tolerance_s)) {
+        goal.last_played = one.values.last_played;
+    }
     for (std::string const& label : one.values.labels) {
         if (options.excluded_labels.contains(label)) {
             goal.labels.insert(label);
         }
     }
+    if (one.spelling != nullptr) {
+        goal.labels = spelled(goal.labels, *one.spelling);
+    }
     return goal;
 }
 
+/// plan_updates: the views are the participants with their labels in one spelling.
 void plan_updates(
-    participants_view participants, merge_options const& options, merged_track& merged)
+    participants_view participants, participants_view views, merge_options const& options,
+    merged_track& merged)
 {
-    bool any_recent = false;
-    for (participant const& one : participants) {
-        any_recent = any_recent || one.recent_plays != 0;
-    }
-    for (participant const& one : participants) {
+    bool const any_recent = std::ranges::any_of(
+        participants, [](participant const& one) { return one.recent_plays != 0; });
+    for (std::size_t place = 0; place < participants.size(); ++place) {
+        participant const& one = participants[place];
         fields const allowed = (options.synced & one.writable) - merged.unsettled;
-        statistics const goal = goal_of(one, merged.values, options);
+        statistics const goal = goal_of(views[place], merged.values, options);
         fields updates = differences(one.values, goal) & allowed;
         if (any_recent && allowed.has(field::play_count)) {
             updates |= field::play_count; // A device forgets its recent plays when it is written.
@@ -340,10 +369,16 @@ merged_track merge(
     if (options.synced.has(field::rating)) {
         merge_ratings(participants, options, settled, merged);
     }
+    bool const has_spelling = std::ranges::any_of(
+        participants, [](participant const& one) { return one.spelling != nullptr; });
+    std::vector<participant> const spelled_alike =
+        has_spelling ? in_one_spelling(participants, options.excluded_labels)
+                     : std::vector<participant>{};
+    participants_view const views = has_spelling ? participants_view(spelled_alike) : participants;
     if (options.synced.has(field::labels)) {
-        merge_labels(participants, options, settled, merged);
+        merge_labels(views, options, settled, merged);
     }
-    plan_updates(participants, options, merged);
+    plan_updates(participants, views, options, merged);
     return merged;
 }
 

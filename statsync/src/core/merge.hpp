@@ -5,8 +5,10 @@
 #include "core/track.hpp"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace statsync {
@@ -25,6 +27,9 @@ struct remembered
 /// remembered_fields: those in which a merge can use the state of an earlier run.
 inline constexpr fields remembered_fields{field::rating, field::play_count, field::labels};
 
+/// label_spelling: labels that a database spells in another way, and how.
+using label_spelling = std::map<std::string, std::string>;
+
 /// participant: one provider's part in a group of tracks that are the same.
 struct participant
 {
@@ -34,6 +39,11 @@ struct participant
     statistics values;
     std::int64_t recent_plays = 0;
     remembered last_run = {};
+    /// By how much the last play may be off. Another date within it is the same date.
+    std::int64_t tolerance_s = 0;
+    /// Of the labels that it may get. None where the database keeps every label as it is; else the
+    /// map outlives the participant.
+    label_spelling const* spelling = nullptr;
 };
 
 /// rating_after: the rating that a provider has after this one was written.
@@ -94,6 +104,9 @@ struct merged_track
 /// Where all participants remember the same last run, a rating that changed in one of them wins,
 /// also if it was removed; labels that were added or removed in one are added or removed in all.
 /// Plays since the last run add up.
+///
+/// The last play of a participant whose dates may be off counts only where it is later than those
+/// of more exact ones by more than that.
 merged_track merge(
     std::span<participant const> participants, merge_options const& options,
     choice const& settled = {});

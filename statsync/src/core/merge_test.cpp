@@ -1,4 +1,4 @@
-#include "core/merge.hpp"
+#include "core/spelling.hpp"
 
 #include <doctest/doctest.h>
 
@@ -149,6 +149,50 @@ TEST_CASE("vectors 17 and 18: excluded labels are neither compared, added nor re
     CHECK(united.after[1].labels == label_set{"x", "y", "s"});
 }
 
+TEST_CASE("labels that are equal to a database are no conflict, and are not written to it")
+{
+    label_spelling const spelling{{"Rock", "rock"}, {"ROCK", "rock"}};
+    participant server = labelled(1, {"rock"});
+    server.spelling = &spelling;
+    merged_track const same = merge_list({labelled(0, {"Rock"}), server});
+    CHECK(same.in_conflict.empty());
+    CHECK(same.values.labels == label_set{"Rock"});
+    CHECK(writes(same, field::labels) == flags{false, false});
+
+    merged_track const both = merge_list({labelled(0, {"ROCK", "Rock"}), server});
+    CHECK(both.in_conflict.empty());
+    CHECK(writes(both, field::labels) == flags{false, false});
+
+    merged_track const more =
+        merge_list({labelled(0, {"Rock", "x"}), server}, {.labels = label_policy::unite});
+    CHECK(more.in_conflict.has(field::labels));
+    CHECK(more.after[0].labels == label_set{"Rock", "x"});
+    CHECK(more.after[1].labels == label_set{"rock", "x"});
+
+    // Excluded is the label, in each spelling of it.
+    merged_track const excluded =
+        merge_list({labelled(0, {"x"}), server}, {.excluded_labels = {"rock"}, .preferred = {0}});
+    CHECK(excluded.after[1].labels == label_set{"rock", "x"});
+}
+
+TEST_CASE("with a last run a label goes in both spellings")
+{
+    label_spelling const spelling{{"Rock", "rock"}};
+    remembered const exact{field::labels, {.labels = {"Rock"}}, {.labels = {"Rock"}}};
+    remembered const own{field::labels, {.labels = {"rock"}}, {.labels = {"Rock"}}};
+    participant player = labelled(0, {});
+    player.last_run = exact;
+    participant server = labelled(1, {"rock"});
+    server.last_run = own;
+    server.spelling = &spelling;
+    CHECK(merge_list({player, server}).after[1].labels.empty());
+
+    player.values.labels = {"Rock"};
+    CHECK(writes(merge_list({player, server}), field::labels) == flags{false, false});
+    server.values.labels = {};
+    CHECK(merge_list({player, server}).after[0].labels.empty());
+}
+
 TEST_CASE("vector 19: a field that is not synced is never written, and never in conflict")
 {
     statistics const left{.rating = 2, .first_played = 1, .play_count = 3, .labels = {"a"}};
@@ -200,6 +244,41 @@ TEST_CASE("an unrated track yields where this is asked for")
     CHECK(merge_list({rated(0, 6), rated(1, 8)}, options).unsettled == fields(field::rating));
 }
 
+participant played_at(std::size_t provider, std::int64_t date, std::int64_t tolerance_s)
+{
+    participant one = with(provider, {.last_played = date});
+    one.tolerance_s = tolerance_s;
+    return one;
+}
+
+TEST_CASE("a last play that may be off by an hour is the same as one within it")
+{
+    constexpr std::int64_t hour_s = 3600;
+    for (std::int64_t off : {-hour_s, std::int64_t{1}, hour_s}) {
+        merged_track const near =
+            merge_list({played_at(0, 50000 + off, hour_s), played_at(1, 50000, 0)});
+        CHECK(near.values.last_played == 50000);
+        CHECK(writes(near, field::last_played) == flags{false, false});
+    }
+    merged_track const later =
+        merge_list({played_at(0, 50001 + hour_s, hour_s), played_at(1, 50000, 0)});
+    CHECK(writes(later, field::last_played) == flags{false, true});
+    merged_track const earlier =
+        merge_list({played_at(0, 49999 - hour_s, hour_s), played_at(1, 50000, 0)});
+    CHECK(writes(earlier, field::last_played) == flags{true, false});
+
+    // An unknown date is near no other one, and two that may be off keep theirs.
+    participant unknown = with(0, {});
+    unknown.tolerance_s = hour_s;
+    CHECK(
+        writes(merge_list({unknown, played_at(1, 100, 0)}), field::last_played) ==
+        flags{true, false});
+    CHECK(
+        writes(
+            merge_list({played_at(0, 100, hour_s), played_at(1, 200, hour_s)}),
+            field::last_played) == flags{false, false});
+}
+
 /// random_source makes participants; the same seed makes the same ones.
 class random_source
 {
@@ -213,6 +292,12 @@ public:
         for (std::size_t provider = 0; provider < count; ++provider) {
             participant one{provider, writable(), below(2) == 0 ? 1 : 2, values(), 0, last_run()};
             one.values.rating = rating_after(one.values.rating, one.rating_step);
+            one.tolerance_s = below(3) == 0 ? static_cast<std::int64_t>(below(3) * 100) : 0;
+            if (below(4) == 0) {
+                one.spelling = below(2) == 0 ? &a_for_b_ : &c_for_b_;
+                one.values.labels = spelled(one.values.labels, *one.spelling);
+                one.last_run.own.labels = spelled(one.last_run.own.labels, *one.spelling);
+            }
             made.push_back(one);
         }
         return made;
@@ -282,6 +367,8 @@ private:
     }
 
     std::mt19937 engine_;
+    label_spelling a_for_b_{{"b", "a"}};
+    label_spelling c_for_b_{{"b", "c"}};
 };
 
 TEST_CASE("property: a second merge writes nothing")

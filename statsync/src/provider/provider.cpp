@@ -58,13 +58,19 @@ std::vector<track const*> provider::artist_tracks(std::string_view artist)
 void provider::check_unused() const
 {
     places const all = where();
-    if (std::optional<std::string> const player = running(all.players)) {
+    whose const programs = all.is_server ? whose::of_all_users : whose::of_this_user;
+    if (std::optional<std::string> const player = running(all.players, programs)) {
         throw failure(problem::in_use, name() + ": " + *player + " is running; close it first");
     }
     for (fs::path const& file : all.files) {
         if (std::optional<std::string> const program = opener(file)) {
             throw failure(
                 problem::in_use, name() + ": " + *program + " has " + file.string() + " open");
+        }
+        if (!may_write(file)) {
+            throw failure(
+                problem::unwritten, name() + ": " + file.string() +
+                                        " is not yours to write; with write=no it is only read");
         }
     }
     if (tracks_ && states() != states_when_read_) {

@@ -2,10 +2,12 @@
 
 #pragma once
 
+#include "core/merge.hpp"
 #include "core/track.hpp"
 #include "store/file.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,7 +37,9 @@ struct abilities
 {
     fields reliable = identity_fields; ///< At least title, artist and album.
     fields writable;
-    int rating_step = 1; ///< 2 for whole stars.
+    int rating_step = 1;             ///< 2 for whole stars.
+    std::int64_t tolerance_s = 0;    ///< By how much the player's last plays may be off.
+    bool has_label_spelling = false; ///< Labels that are equal to the database are one there.
 };
 
 /// places: what a provider reads and writes. A player that runs would overwrite what it is not
@@ -44,6 +48,7 @@ struct places
 {
     std::vector<std::filesystem::path> files = {};
     std::vector<std::string> players = {}; ///< Names of the player's processes.
+    bool is_server = false;                ///< The player may be a process of another user.
 };
 
 /// provider: a type of provider derives from it, and says how its tracks are read and changed. The
@@ -73,12 +78,17 @@ public:
     std::vector<track const*> artist_tracks(std::string_view artist);
 
     /// check_unused throws failure(problem::in_use) where the player runs or has the files open,
-    /// and failure(problem::changed) where a file is not as it was when it was read.
+    /// failure(problem::changed) where a file is not as it was when it was read, and
+    /// failure(problem::unwritten) where this user may not write it, or beside it.
     void check_unused() const;
 
     /// write applies all changes or none, unless is_atomic() says else. Forgets what was
     /// read. Throws failure(problem::unwritten), and where check_unused does.
     void write(std::span<change const> changes);
+
+    /// report_writes: the action hears during a write how many changes are made, unless all are
+    /// made at once.
+    void report_writes(std::function<void(std::size_t)> action) { on_write_ = std::move(action); }
 
     /// back_up copies the database into a folder. restore puts it back as it was then.
     virtual void back_up(std::filesystem::path const& folder);
@@ -86,6 +96,10 @@ public:
 
     /// can_restore: whether undo may restore a backup; without it values go back one by one.
     virtual bool can_restore() const { return true; }
+
+    /// spelling_of: which of these labels the database spells in another way, as they would read
+    /// after a write. Asked only where has_label_spelling says so.
+    virtual label_spelling spelling_of(label_set const&) { return {}; }
 
     virtual places where() const { return {}; }
 
@@ -97,12 +111,21 @@ protected:
     virtual std::vector<track> read() = 0;
     virtual void write_changes(std::span<change const> changes);
 
+    /// wrote is called by write_changes, with how many changes it has made.
+    void wrote(std::size_t count) const
+    {
+        if (on_write_) {
+            on_write_(count);
+        }
+    }
+
 private:
     std::vector<file_state> states() const;
 
     instance configured_;
     std::optional<std::vector<track>> tracks_;
     std::vector<file_state> states_when_read_;
+    std::function<void(std::size_t)> on_write_;
 };
 
 } // namespace statsync

@@ -177,6 +177,7 @@ void registry::check(instance const& configured) const
             wrong(type.name + " needs the setting '" + one.name + "': " + one.meaning);
         }
     }
+    open(configured);
 }
 
 std::string registry::new_id() const
@@ -205,10 +206,10 @@ void registry::load()
             instances_.push_back(instance_from(entry));
         }
         document_ = document.dump();
-    } catch (json::exception const& error) {
-        wrong(file_.string() + ": " + error.what());
-    } catch (failure const& error) {
-        wrong(file_.string() + ": " + error.what());
+    } catch (std::exception const& error) {
+        wrong(
+            file_.string() + " is no list of providers (" + error.what() +
+            "); correct it, or move it away and add them again");
     }
 }
 
@@ -231,11 +232,8 @@ void registry::store() const
 std::string secret(instance const& configured)
 {
     if (std::string const file = configured.setting("password-file"); !file.empty()) {
-        std::string text = read_file(expanded(file));
-        while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
-            text.pop_back();
-        }
-        return text;
+        std::string const text = read_file(expanded(file));
+        return text.substr(0, text.find_first_of("\r\n"));
     }
     std::string const variable = configured.setting("password-env");
     if (variable.empty()) {

@@ -42,6 +42,7 @@ public:
     std::unique_ptr<provider> open(instance const& configured) const;
 
 private:
+    /// check throws failure(problem::settings) for what no provider can be made of.
     void check(instance const& configured) const;
     std::string new_id() const;
     void load();

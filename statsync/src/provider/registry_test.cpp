@@ -44,6 +44,19 @@ TEST_CASE("an instance is created, changed under its id, and forgotten, across r
     CHECK(registry(file, all_types()).instances().empty());
 }
 
+TEST_CASE("a value of which no provider can be made is refused, and changes nothing")
+{
+    temporary_folder const folder;
+    registry all(folder / "providers.json", all_types());
+    for (char const* nonsense : {"an hour", "-1", "1h", "99999999999999999999"}) {
+        CHECK_THROWS_AS(all.create("banshee", "", {{"tolerance", nonsense}}), failure);
+        CHECK(all.instances().empty());
+    }
+    all.create("banshee", "b", {{"tolerance", "3600"}});
+    CHECK_THROWS_AS(all.reconfigure("b", {{"tolerance", "x"}}), failure);
+    CHECK(all.open(all.find("b"))->can().tolerance_s == 3600);
+}
+
 TEST_CASE("there are any number of instances, and forgetting one leaves the others")
 {
     temporary_folder const folder;
@@ -114,7 +127,7 @@ TEST_CASE("a file that is no configuration is an error that names it")
 TEST_CASE("a password comes from a file or from the environment")
 {
     temporary_folder const folder;
-    replace_file(folder / "secret", "word\n");
+    replace_file(folder / "secret", "word\r\na note\n");
     instance one{"1", "t", "n", {{"password-file", (folder / "secret").string()}}};
     CHECK(secret(one) == "word");
     one.settings = {{"password-env", "STATSYNC_TEST_SECRET"}};

@@ -184,13 +184,21 @@ void replace_file(fs::path const& path, std::string_view content, unsigned new_m
     std::error_code ignored;
     fs::path const real = fs::exists(path, ignored) ? fs::canonical(path) : path;
     // A read-only file could be replaced all the same; its owner did not want that.
-    if (fs::exists(real, ignored) && ::access(real.c_str(), W_OK) != 0) {
+    if (!may_write(real)) {
         cannot(problem::unwritten, "write", real);
     }
     unfinished_file made(real);
     made.write(content);
     made.resemble(real, new_mode);
     made.rename_over(real);
+}
+
+bool may_write(fs::path const& path)
+{
+    std::error_code ignored;
+    fs::path const real = fs::canonical(path, ignored);
+    return real.empty() ||
+           (::access(real.c_str(), W_OK) == 0 && ::access(real.parent_path().c_str(), W_OK) == 0);
 }
 
 file_state state_of(fs::path const& path)

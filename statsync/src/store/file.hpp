@@ -18,6 +18,9 @@ std::string read_file(std::filesystem::path const& path);
 void replace_file(
     std::filesystem::path const& path, std::string_view content, unsigned new_mode = 0600);
 
+/// may_write: whether this user may write the file, and beside it. Of no file there is no doubt.
+bool may_write(std::filesystem::path const& path);
+
 /// file_state: size, time, place and identity of a file, which differ after every change.
 struct file_state
 {

@@ -95,6 +95,9 @@ public:
         if (connected == nullptr) {
             fail(problem::unread, mysql_error(raw));
         }
+        // A text that does not fit is an error then, whatever the server is set to, and not
+        // altered.
+        run("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", problem::unread);
     }
 
     void select(std::string const& sql, std::function<void(sql_row const&)> const& each) override

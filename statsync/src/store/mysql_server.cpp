@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +35,21 @@ std::string last_line(fs::path const& log)
     return last;
 }
 
+/// become_server is what the child does between fork and exec.
+[[noreturn]] void become_server(char const* program, char* const* arguments, pid_t parent)
+{
+    // Ctrl-C at the terminal ends statsync; then the server ends on its own, and in order.
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    int const nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(nothing, STDOUT_FILENO);
+    ::dup2(nothing, STDERR_FILENO);
+    if (::getppid() == parent) {
+        ::execv(program, arguments);
+    }
+    ::_exit(127);
+}
+
 } // namespace
 
 mysql_server::mysql_server(fs::path const& data)
@@ -45,7 +60,7 @@ mysql_server::mysql_server(fs::path const& data)
     start(data);
     try {
         wait_until_it_answers();
-    } catch (failure const&) {
+    } catch (...) {
         end();
         throw;
     }
@@ -109,21 +124,13 @@ void mysql_server::start(fs::path const& data)
     }
     arguments.push_back(nullptr);
 
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    // Ctrl-C at the terminal ends statsync, which then ends the server.
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    int const result =
-        ::posix_spawn(&process_, server.c_str(), &files, &attributes, arguments.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    if (result != 0) {
-        process_ = -1;
-        throw failure(problem::unread, server.string() + ": " + std::strerror(result));
+    pid_t const parent = ::getpid();
+    process_ = ::fork();
+    if (process_ < 0) {
+        throw failure(problem::unread, server.string() + ": " + std::strerror(errno));
+    }
+    if (process_ == 0) {
+        become_server(server.c_str(), arguments.data(), parent);
     }
 }
 

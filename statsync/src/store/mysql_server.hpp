@@ -14,7 +14,8 @@ namespace statsync {
 /// mysql_server: a child process that listens on a socket in a private folder, and on no port. The
 /// constructor returns when it answers, and throws failure(problem::unread) when it ends before
 /// that, or is silent for 60 s. The destructor ends it with SIGTERM and waits for it, however long
-/// that takes: a server that is killed while it writes loses tables.
+/// that takes: a server that is killed while it writes loses tables. Where this process, or the
+/// thread that called the constructor, ends without it, the kernel sends the SIGTERM.
 class mysql_server
 {
 public:

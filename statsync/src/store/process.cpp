@@ -31,17 +31,21 @@ bool is_other_process(fs::path const& path)
     return read.ec == std::errc() && read.ptr == name.data() + name.size() && id != ::getpid();
 }
 
-/// find_process: the name of the first process of this user for which the test is true.
+bool is_own(fs::path const& process)
+{
+    struct stat state
+    {
+    };
+    return ::stat(process.c_str(), &state) == 0 && state.st_uid == ::geteuid();
+}
+
+/// find_process: the name of the first other process for which the test is true.
 std::optional<std::string> find_process(std::function<bool(fs::path const&)> const& test)
 {
     std::error_code error;
     for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
          entry.increment(error)) {
-        struct stat state
-        {
-        };
-        if (is_other_process(entry->path()) && ::stat(entry->path().c_str(), &state) == 0 &&
-            state.st_uid == ::geteuid() && test(entry->path())) {
+        if (is_other_process(entry->path()) && test(entry->path())) {
             return name_of_process(entry->path());
         }
     }
@@ -66,13 +70,15 @@ bool has_open(fs::path const& process, struct stat const& wanted)
 
 } // namespace
 
-std::optional<std::string> running(std::span<std::string const> names)
+std::optional<std::string> running(std::span<std::string const> names, whose programs)
 {
     return find_process([&](fs::path const& process) {
         std::string const name = name_of_process(process);
-        return std::ranges::any_of(names, [&](std::string const& wanted) {
+        auto const is_named = [&](std::string const& wanted) {
             return name == wanted.substr(0, kernel_name_size_max);
-        });
+        };
+        return std::ranges::any_of(names, is_named) &&
+               (programs == whose::of_all_users || is_own(process));
     });
 }
 

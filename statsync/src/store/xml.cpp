@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <exception>
 #include <memory>
 
@@ -13,6 +14,9 @@ namespace statsync {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n";
+
+// Newer versions of Expat want other names for places; that of Debian 12 does not have them.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /// reader: the state of one pass over a document. Exceptions wait until the C library has returned.
 class reader
@@ -189,7 +193,8 @@ double number_of_value(xml_entry const& entry, std::string_view name)
     std::string_view const text = text_of_value(entry, name);
     double number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    // "nan" and "inf" are numbers to from_chars, and no numbers of a player.
+    return std::isfinite(number) ? number : 0;
 }
 
 splice removal(std::string_view document, xml_value const& value)

@@ -5,11 +5,16 @@
 #include "sync/statistics_json.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <unordered_map>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace statsync {
 namespace {
@@ -79,8 +84,9 @@ std::vector<change> load_changes(fs::path const& file)
     return changes;
 }
 
-/// reversals: the changes that take back what is still as it was written.
-std::vector<change> reversals(provider& player, std::vector<change> const& done)
+/// reversals: the changes that take back what is still as it was written. A write that is not
+/// complete may have ended inside a track; then they take back all that is not as it was before.
+std::vector<change> reversals(provider& player, std::vector<change> const& done, bool is_complete)
 {
     std::unordered_map<std::string, track const*> tracks;
     for (track const& one : player.tracks()) {
@@ -93,16 +99,32 @@ std::vector<change> reversals(provider& player, std::vector<change> const& done)
             continue;
         }
         statistics const& now = found->second->statistics;
-        fields const unchanged = one.changed - differences(now, one.after);
-        if (!unchanged.empty()) {
-            back.push_back({one.key, unchanged, now, one.before});
+        fields const wrong = is_complete ? one.changed - differences(now, one.after)
+                                         : one.changed & differences(now, one.before);
+        if (!wrong.empty()) {
+            back.push_back({one.key, wrong, now, one.before});
         }
     }
     return back;
 }
 
-/// undo_provider returns how many tracks went back.
-std::size_t undo_provider(provider& player, fs::path const& run, json const& entry)
+/// keep_rest: without transactions an undo may end inside a track, too. The next one then takes
+/// back what this one has to, and no more.
+void keep_rest(
+    provider const& player, fs::path const& run, json& record, json& entry,
+    std::vector<change> const& back)
+{
+    std::vector<change> rest;
+    for (change const& one : back) {
+        rest.push_back({one.key, one.changed, one.after, one.before});
+    }
+    store_changes(run / (player.id() + ".changes"), rest);
+    entry["is_checked"] = false;
+    store(run, record);
+}
+
+/// undo_provider returns how many tracks went back. The entry is the provider's in the record.
+std::size_t undo_provider(provider& player, fs::path const& run, json& record, json& entry)
 {
     fs::path const backup = run / player.id();
     std::vector<change> const done = load_changes(run / (player.id() + ".changes"));
@@ -113,11 +135,46 @@ std::size_t undo_provider(provider& player, fs::path const& run, json const& ent
         player.restore(backup);
         return done.size();
     }
-    std::vector<change> const back = reversals(player, done);
+    bool const is_complete = player.is_atomic() || entry.value("is_checked", false);
+    std::vector<change> const back = reversals(player, done, is_complete);
     if (!back.empty()) {
+        if (!player.is_atomic()) {
+            keep_rest(player, run, record, entry, back);
+        }
         player.write(back);
     }
     return back.size();
+}
+
+/// run_lock: while it lives, no other statsync writes or takes back.
+class run_lock
+{
+public:
+    explicit run_lock(fs::path const& folder)
+        : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    {
+        // A file system without locks gives another error, and is used all the same.
+        if (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            ::close(folder_);
+            throw failure(problem::in_use, "another statsync is writing; try again when it ends");
+        }
+    }
+    run_lock(run_lock const&) = delete;
+    run_lock& operator=(run_lock const&) = delete;
+    ~run_lock()
+    {
+        if (folder_ >= 0) {
+            ::close(folder_);
+        }
+    }
+
+private:
+    int folder_;
+};
+
+bool is_configured(registry const& all, std::string const& id)
+{
+    return std::ranges::count(all.instances(), id, &instance::id) > 0;
 }
 
 /// back_up makes the backups of a run, and returns its record.
@@ -133,9 +190,31 @@ json back_up(
         report("backing up " + providers[i]->name());
         providers[i]->back_up(run / providers[i]->id());
         store_changes(run / (providers[i]->id() + ".changes"), changes[i]);
-        record["providers"].push_back({{"id", providers[i]->id()}});
+        record["providers"].push_back({{"id", providers[i]->id()}, {"name", providers[i]->name()}});
     }
     return record;
+}
+
+/// begin makes the backups and the record of a run. Nothing is written without both.
+json begin(
+    fs::path const& run, provider_list const& providers,
+    std::vector<std::vector<change>> const& changes, baseline_folder const& baselines,
+    progress const& report)
+{
+    try {
+        json record = back_up(run, providers, changes, report);
+        for (std::unique_ptr<provider> const& player : providers) {
+            baselines.keep(player->id(), run);
+            record["baselines"].push_back(player->id());
+        }
+        store(run, record);
+        return record;
+    } catch (...) {
+        // Half a backup would only fill the disk.
+        std::error_code ignored;
+        fs::remove_all(run, ignored);
+        throw;
+    }
 }
 
 /// check_written reads the database again. Throws failure(problem::unwritten) if a change does not
@@ -164,15 +243,51 @@ void check_written(provider& player, std::vector<change> const& changes)
     }
 }
 
+/// report_tenths tells how far a long write is.
+void report_tenths(provider& player, std::size_t count, progress const& report)
+{
+    constexpr std::size_t long_count = 1000;
+    if (count < long_count) {
+        player.report_writes({});
+        return;
+    }
+    player.report_writes([&player, count, &report](std::size_t done) {
+        std::size_t const tenth = done * 10 / count;
+        if (tenth > (done - 1) * 10 / count && done < count) {
+            report(player.name() + ": " + std::to_string(10 * tenth) + " % written");
+        }
+    });
+}
+
+/// write_all: where a database has no transactions, the failure of a write says so.
+void write_all(provider& player, std::vector<change> const& changes)
+{
+    try {
+        player.write(changes);
+    } catch (std::exception const& error) {
+        if (player.is_atomic()) {
+            throw;
+        }
+        throw failure(
+            problem::unwritten, std::string(error.what()) +
+                                    "; without transactions some tracks may be written:"
+                                    " `statsync undo` takes them back");
+    }
+}
+
 /// write_provider records the states of what was written, right or wrong, for undo.
 outcome write_provider(
     provider& player, std::vector<change> const& changes, json& entry, progress const& report)
 {
-    report("writing " + std::to_string(changes.size()) + " tracks to " + player.name());
+    report(
+        "writing " + std::to_string(changes.size()) + " tracks to " + player.name() +
+        (player.is_atomic() ? "" : ", not in one step: it has no transactions"));
+    report_tenths(player, changes.size(), report);
     try {
-        player.write(changes);
+        write_all(player, changes);
         entry["states"] = states_of(player);
         check_written(player, changes);
+        entry["is_checked"] = true;
         return {player.name(), changes.size(), ""};
     } catch (std::exception const& error) {
         return {player.name(), 0, error.what()};
@@ -195,13 +310,12 @@ std::vector<outcome> history::write(
     std::set<std::size_t> failed;
     std::vector<outcome> outcomes;
     if (!written.empty()) {
+        fs::create_directories(folder_);
+        fs::permissions(folder_, fs::perms::owner_all);
+        run_lock const lock(folder_);
+        forget_unfinished_runs();
         fs::path const run = new_run();
-        json record = back_up(run, providers, changes, report);
-        for (std::unique_ptr<provider> const& player : providers) {
-            baselines_.keep(player->id(), run);
-            record["baselines"].push_back(player->id());
-        }
-        store(run, record);
+        json record = begin(run, providers, changes, baselines_, report);
         // Before the first write: of a run that ends in the middle, no file says what it has done.
         std::ranges::for_each(providers, [&](auto const& one) { baselines_.forget(one->id()); });
         for (std::size_t place = 0; place < written.size(); ++place) {
@@ -225,7 +339,8 @@ std::vector<outcome> history::write(
 
 std::vector<outcome> history::undo(registry const& configured, progress const& report) const
 {
-    std::vector<fs::path> const all = runs();
+    run_lock const lock(folder_);
+    std::vector<fs::path> const all = runs(true);
     for (auto run = all.rbegin(); run != all.rend(); ++run) {
         json record = load(*run);
         if (record.at("is_undone").get<bool>()) {
@@ -236,22 +351,25 @@ std::vector<outcome> history::undo(registry const& configured, progress const& r
         std::ranges::for_each(remembering, [&](auto const& id) { baselines_.forget(id); });
         std::vector<outcome> outcomes;
         std::set<std::string> failed;
-        for (json const& entry : record.at("providers")) {
+        for (json& entry : record.at("providers")) {
             std::string const id = entry.at("id");
-            outcomes.push_back({id, 0, ""});
+            outcomes.push_back({entry.value("name", id), 0, ""});
+            if (!is_configured(configured, id)) {
+                outcomes.back().error =
+                    "it is forgotten, and stays as it is; its backup is in " + (*run / id).string();
+                continue;
+            }
             try {
                 std::unique_ptr<provider> const player = configured.open(configured.find(id));
-                outcomes.back().provider = player->name();
                 report("taking back what was written to " + player->name());
-                outcomes.back().track_count = undo_provider(*player, *run, entry);
+                outcomes.back().track_count = undo_provider(*player, *run, record, entry);
             } catch (std::exception const& error) {
                 outcomes.back().error = error.what();
                 failed.insert(id);
             }
         }
         for (std::string const& id : remembering) {
-            bool const is_there = std::ranges::count(configured.instances(), id, &instance::id) > 0;
-            if (is_there && !failed.contains(id)) {
+            if (is_configured(configured, id) && !failed.contains(id)) {
                 baselines_.restore(id, *run);
             }
         }
@@ -269,8 +387,6 @@ fs::path history::new_run() const
     gmtime_r(&now, &parts);
     char date[32];
     std::strftime(date, sizeof date, "%Y%m%d-%H%M%S-", &parts);
-    fs::create_directories(folder_);
-    fs::permissions(folder_, fs::perms::owner_all);
     for (int number = 1000;; ++number) {
         // Runs of one second stay in their order.
         fs::path const run = folder_ / (date + std::to_string(number));
@@ -280,13 +396,12 @@ fs::path history::new_run() const
     }
 }
 
-std::vector<fs::path> history::runs() const
+std::vector<fs::path> history::runs(bool have_record) const
 {
     std::vector<fs::path> found;
     if (fs::exists(folder_)) {
         for (fs::directory_entry const& entry : fs::directory_iterator(folder_)) {
-            // A run that ended before its record was stored wrote nothing.
-            if (fs::exists(entry.path() / "run.json")) {
+            if (fs::exists(entry.path() / "run.json") == have_record) {
                 found.push_back(entry.path());
             }
         }
@@ -295,9 +410,16 @@ std::vector<fs::path> history::runs() const
     return found;
 }
 
+void history::forget_unfinished_runs() const
+{
+    for (fs::path const& run : runs(false)) {
+        fs::remove_all(run);
+    }
+}
+
 void history::forget_old_runs() const
 {
-    std::vector<fs::path> const all = runs();
+    std::vector<fs::path> const all = runs(true);
     for (std::size_t i = 0; i + run_count_max < all.size(); ++i) {
         fs::remove_all(all[i]);
     }

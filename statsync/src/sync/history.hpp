@@ -41,19 +41,24 @@ public:
     /// databases up, then writes. Throws a failure before the first write; after that an error ends
     /// the work on one provider. Then it stores what the providers remember, unless that is empty.
     /// A provider whose write failed, and all of a run that was interrupted, remember nothing.
+    /// Here and in undo: failure(problem::in_use) while another process is in one of the two.
     std::vector<outcome> write(
         provider_list const& providers, std::vector<std::vector<change>> const& changes,
         std::span<baseline const> remembered_after, progress const& report) const;
 
     /// undo takes the newest run back that is not undone. A database that has not changed since is
     /// restored from its backup; in another one each value that is still as it was written goes
-    /// back. Throws failure(problem::settings) if there is nothing to undo.
+    /// back. Where a write without transactions failed, each value goes back that is not as it was.
+    /// A provider that is forgotten stays as it is.
+    /// Throws failure(problem::settings) if there is nothing to undo.
     std::vector<outcome> undo(registry const& configured, progress const& report) const;
 
 private:
     std::filesystem::path new_run() const;
-    std::vector<std::filesystem::path> runs() const;
+    /// runs: of those that have a record, or of those that ended before, and so wrote nothing.
+    std::vector<std::filesystem::path> runs(bool have_record) const;
     void forget_old_runs() const;
+    void forget_unfinished_runs() const;
 
     std::filesystem::path folder_;
     baseline_folder baselines_;

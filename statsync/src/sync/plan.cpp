@@ -15,16 +15,43 @@ fields writable_of(provider_list const& providers, std::size_t index, plan_optio
     return options.read_only.contains(index) ? fields() : providers[index]->can().writable;
 }
 
+/// spellings_of asks databases that spell labels in their own way about all labels that they may
+/// get.
+std::vector<label_spelling> spellings_of(provider_list const& providers)
+{
+    std::vector<label_spelling> spellings(providers.size());
+    auto const has_spelling = [](auto const& one) { return one->can().has_label_spelling; };
+    if (std::ranges::none_of(providers, has_spelling)) {
+        return spellings;
+    }
+    label_set labels;
+    for (std::unique_ptr<provider> const& one : providers) {
+        for (track const& each : one->tracks()) {
+            labels.insert(each.statistics.labels.begin(), each.statistics.labels.end());
+        }
+    }
+    for (std::size_t i = 0; i < providers.size(); ++i) {
+        if (has_spelling(providers[i])) {
+            spellings[i] = providers[i]->spelling_of(labels);
+        }
+    }
+    return spellings;
+}
+
 merged_track merge_group(
-    track_group const& group, provider_list const& providers, plan_options const& options,
-    choice const& settled)
+    plan const& made, std::size_t place, provider_list const& providers,
+    plan_options const& options, choice const& settled)
 {
     std::vector<participant> participants;
-    for (member const& one : group) {
+    for (member const& one : made.matches.groups[place]) {
         track const& found = track_at(providers, one);
         participants.push_back(
             {one.provider, writable_of(providers, one.provider, options),
              providers[one.provider]->can().rating_step, found.statistics, found.recent_plays});
+        participants.back().tolerance_s = providers[one.provider]->can().tolerance_s;
+        if (!made.spellings[one.provider].empty()) {
+            participants.back().spelling = &made.spellings[one.provider];
+        }
         if (!options.baselines.empty()) {
             participants.back().last_run = options.baselines[one.provider].find(found.identity);
         }
@@ -56,6 +83,7 @@ plan make_plan(
     }
     plan made;
     made.matches = match(sources, options.matching);
+    made.spellings = spellings_of(providers);
     merge_again(made, providers, options, choices);
     return made;
 }
@@ -76,7 +104,7 @@ void merge_group_again(
 {
     auto const found = choices.find(group);
     choice const settled = found == choices.end() ? choice{} : found->second;
-    made.merged[group] = merge_group(made.matches.groups[group], providers, options, settled);
+    made.merged[group] = merge_group(made, group, providers, options, settled);
 }
 
 std::vector<baseline> remember_run(

@@ -33,7 +33,8 @@ using choice_map = std::map<std::size_t, choice>;
 struct plan
 {
     match_result matches;
-    std::vector<merged_track> merged; ///< For each of matches.groups.
+    std::vector<label_spelling> spellings = {}; ///< For each provider.
+    std::vector<merged_track> merged;           ///< For each of matches.groups.
 
     std::size_t unsettled_count() const;
     std::size_t updated_count() const; ///< Groups in which something is to be written.

@@ -2,6 +2,7 @@
 // itself.
 
 #include "core/failure.hpp"
+#include "types/label_ids.hpp"
 #include "types/mysql_store.hpp"
 #include "types/types.hpp"
 
@@ -47,7 +48,7 @@ protected:
         return tracks;
     }
 
-    void prepare_write(sql_database& database) override
+    void prepare_write(sql_database& database, std::span<change const> changes) override
     {
         database.select(
             "SELECT version FROM admin WHERE component = 'DB_VERSION'", [](sql_row const& row) {
@@ -56,15 +57,8 @@ protected:
                         problem::unwritten, "the database is of a newer Amarok: " + row.text(0));
                 }
             });
-        // Tables without transactions: no other program sees half a track.
-        database.select(
-            "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND"
-            " table_name = 'statistics'",
-            [&](sql_row const& row) { has_transactions_ = row.text(0) == "InnoDB"; });
-        if (!has_transactions_) {
-            database.execute(
-                "LOCK TABLES statistics WRITE, labels WRITE, urls_labels WRITE, tracks READ");
-        }
+        lock_tables(database, "statistics WRITE, labels WRITE, urls_labels WRITE, tracks READ");
+        label_ids_.prepare(database, changes);
     }
 
     void write_track(sql_database& database, change const& changed) override
@@ -119,18 +113,24 @@ private:
         update_row(database, "statistics", columns, {{"url", url}});
     }
 
-    static void write_labels(sql_database& database, std::int64_t url, label_set const& labels)
+    /// write_labels inserts first: where it ends in the middle, no label is lost.
+    void write_labels(sql_database& database, std::int64_t url, label_set const& labels) const
     {
-        database.execute("DELETE FROM urls_labels WHERE url = ?", {url});
-        for (std::string const& label : labels) {
-            database.execute("INSERT IGNORE INTO labels (label) VALUES (?)", {label});
-            database.execute(
-                "INSERT INTO urls_labels (url, label) SELECT ?, id FROM labels WHERE label = ?",
-                {url, label});
+        std::set<std::int64_t> const ids = label_ids_.of(labels);
+        for (std::int64_t id : ids) {
+            std::int64_t const found = database.execute(
+                "UPDATE urls_labels SET label = label WHERE url = ? AND label = ?", {url, id});
+            if (found == 0) {
+                database.execute("INSERT INTO urls_labels (url, label) VALUES (?, ?)", {url, id});
+            }
         }
+        std::vector<sql_value> values{url};
+        std::string const condition = except(ids, "label", values);
+        database.execute("DELETE FROM urls_labels WHERE url = ?" + condition, values);
     }
 
-    bool has_transactions_ = false;
+    label_ids label_ids_{
+        {"label", "label IS NOT NULL", "INSERT INTO labels (label) VALUES (?)", true}};
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // amarok_1_4: Amarok 1.4, whose database is a file of SQLite, or on a server of MySQL.
 
 #include "core/failure.hpp"
+#include "types/label_ids.hpp"
 #include "types/mysql_store.hpp"
 #include "types/types.hpp"
 
@@ -33,28 +34,35 @@ file_name name_of_key(std::string const& key)
     return {std::stoll(key.substr(0, colon)), key.substr(colon + 1)};
 }
 
-/// hex_of: a text for a literal that each database reads alike.
-std::string hex_of(std::string const& text)
-{
-    std::string digits;
-    for (char c : text) {
-        unsigned const byte = static_cast<unsigned char>(c);
-        digits += "0123456789ABCDEF"[byte / 16];
-        digits += "0123456789ABCDEF"[byte % 16];
-    }
-    return digits;
-}
-
 class amarok_1_4_provider : public sql_provider
 {
 public:
     amarok_1_4_provider(instance configured, std::unique_ptr<sql_store> store)
         : sql_provider(std::move(configured), std::move(store), {"amarokapp", "amarok"})
+        , label_ids_(
+              {"name", "type = " + std::to_string(user_label),
+               "INSERT INTO labels (name, type) VALUES (?, " + std::to_string(user_label) + ")",
+               !is_atomic()})
     {
     }
 
+    label_spelling spelling_of(label_set const& labels) override
+    {
+        try {
+            return spelling_on_server(*open_to_read(), labels);
+        } catch (failure const&) {
+            // A server before MySQL 5.6 cannot say it: the check after the write does.
+            return {};
+        }
+    }
+
 protected:
-    abilities type_can() const override { return {identity_fields, statistic_fields}; }
+    abilities type_can() const override
+    {
+        abilities all{identity_fields, statistic_fields};
+        all.has_label_spelling = !is_atomic();
+        return all;
+    }
 
     std::vector<track> read_tracks(sql_database& database) override
     {
@@ -75,6 +83,21 @@ protected:
                 }
             });
         return tracks;
+    }
+
+    /// prepare_write reads what writing has to find: servers do not all compare texts exactly.
+    void prepare_write(sql_database& database, std::span<change const> changes) override
+    {
+        if (!is_atomic()) {
+            lock_tables(
+                database, "statistics WRITE, labels WRITE, tags_labels WRITE, tags READ,"
+                          " uniqueid READ");
+        }
+        unique_ids_.clear();
+        database.select("SELECT deviceid, url, uniqueid FROM uniqueid", [&](sql_row const& row) {
+            unique_ids_[key_of(row.text(0), row.text(1))] = row.text(2);
+        });
+        label_ids_.prepare(database, changes);
     }
 
     void write_track(sql_database& database, change const& changed) override
@@ -116,18 +139,23 @@ private:
     }
 
     /// unique_id: Amarok's hash of the file, by which it finds statistics of files that were moved.
-    static sql_value unique_id(sql_database& database, file_name const& file)
+    sql_value unique_id(file_name const& file) const
     {
-        sql_value id;
-        database.select(
-            "SELECT uniqueid FROM uniqueid WHERE deviceid = " + std::to_string(file.device) +
-                " AND url = CAST(X'" + hex_of(file.url) + "' AS CHAR)",
-            [&](sql_row const& row) { id = row.text(0); });
-        return id;
+        auto const found = unique_ids_.find(key_of(std::to_string(file.device), file.url));
+        return found == unique_ids_.end() ? sql_value() : sql_value(found->second);
     }
 
-    static void write_statistics(
-        sql_database& database, file_name const& file, change const& changed)
+    /// free_unique_id: NULL where the row of a file that was moved or deleted has the id: no two
+    /// may.
+    sql_value free_unique_id(sql_database& database, file_name const& file) const
+    {
+        sql_value const id = unique_id(file);
+        std::int64_t const found =
+            database.execute("UPDATE statistics SET deleted = deleted WHERE uniqueid = ?", {id});
+        return found == 0 ? id : sql_value();
+    }
+
+    void write_statistics(sql_database& database, file_name const& file, change const& changed)
     {
         statistics const& after = changed.after;
         std::vector<assignment> columns;
@@ -149,30 +177,40 @@ private:
         if (found == 0) {
             database.execute(
                 "INSERT INTO statistics (url, deviceid, createdate, accessdate, percentage, rating,"
-                " playcounter, uniqueid, deleted) VALUES (?, ?, 0, 0, 0, 0, 0, ?, 0)",
-                {file.url, file.device, unique_id(database, file)});
+                " playcounter, uniqueid, deleted) SELECT url, deviceid, 0, 0, 0, 0, 0, ?, 0"
+                " FROM tags WHERE url = ? AND deviceid = ?",
+                {free_unique_id(database, file), file.url, file.device});
         }
         update_row(database, "statistics", columns, {{"url", file.url}, {"deviceid", file.device}});
     }
 
-    static void write_labels(sql_database& database, file_name const& file, label_set const& labels)
+    /// write_labels inserts first: where it ends in the middle, no label is lost.
+    void write_labels(sql_database& database, file_name const& file, label_set const& labels)
     {
-        sql_value const id = unique_id(database, file);
+        std::set<std::int64_t> const ids = label_ids_.of(labels);
+        for (std::int64_t id : ids) {
+            std::int64_t const found = database.execute(
+                "UPDATE tags_labels SET labelid = labelid"
+                " WHERE url = ? AND deviceid = ? AND labelid = ?",
+                {file.url, file.device, id});
+            if (found == 0) {
+                database.execute(
+                    "INSERT INTO tags_labels (deviceid, url, uniqueid, labelid)"
+                    " VALUES (?, ?, ?, ?)",
+                    {file.device, file.url, unique_id(file), id});
+            }
+        }
+        std::vector<sql_value> values{file.url, file.device, user_label};
+        std::string const condition = except(ids, "labelid", values);
         database.execute(
             "DELETE FROM tags_labels WHERE url = ? AND deviceid = ? AND labelid IN"
-            " (SELECT id FROM labels WHERE type = ?)",
-            {file.url, file.device, user_label});
-        for (std::string const& label : labels) {
-            database.execute(
-                "INSERT INTO labels (name, type) SELECT ?, ? WHERE NOT EXISTS"
-                " (SELECT 1 FROM labels WHERE name = ? AND type = ?)",
-                {label, user_label, label, user_label});
-            database.execute(
-                "INSERT INTO tags_labels (deviceid, url, uniqueid, labelid)"
-                " SELECT ?, ?, ?, MIN(id) FROM labels WHERE name = ? AND type = ?",
-                {file.device, file.url, id, label, user_label});
-        }
+            " (SELECT id FROM labels WHERE type = ?)" +
+                condition,
+            values);
     }
+
+    std::unordered_map<std::string, std::string> unique_ids_;
+    label_ids label_ids_;
 };
 
 } // namespace

@@ -1,10 +1,12 @@
 // banshee: Banshee's database.
 
+#include "core/failure.hpp"
 #include "core/text.hpp"
 #include "types/sql_provider.hpp"
 #include "types/types.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace statsync {
 namespace {
@@ -31,18 +33,35 @@ std::int64_t library_source(sql_database& database)
     return id;
 }
 
+/// tolerance_of: seconds that a setting names.
+std::int64_t tolerance_of(std::string const& text)
+{
+    std::int64_t seconds = 0;
+    char const* const end = text.data() + text.size();
+    std::from_chars_result const read = std::from_chars(text.data(), end, seconds);
+    if (!text.empty() && (read.ec != std::errc() || read.ptr != end || seconds < 0)) {
+        throw failure(problem::settings, "tolerance is a number of seconds, not " + text);
+    }
+    return seconds;
+}
+
 class banshee_provider : public sql_provider
 {
 public:
     explicit banshee_provider(instance configured)
         : sql_provider(configured, sqlite_store(expanded(configured.setting("path"))), {"banshee"})
+        , tolerance_s_(tolerance_of(configured.setting("tolerance")))
     {
     }
 
 protected:
     abilities type_can() const override
     {
-        return {identity_fields, {field::rating, field::last_played, field::play_count}, 2};
+        return {
+            identity_fields,
+            {field::rating, field::last_played, field::play_count},
+            2,
+            tolerance_s_};
     }
 
     std::vector<track> read_tracks(sql_database& database) override
@@ -88,6 +107,8 @@ private:
         one.statistics.play_count = std::max<std::int64_t>(row.number(10), 0);
         return one;
     }
+
+    std::int64_t tolerance_s_;
 };
 
 } // namespace
@@ -98,7 +119,8 @@ provider_type banshee_type()
     return {
         "banshee",
         "Banshee",
-        {{"path", "the database of Banshee", path}},
+        {{"path", "the database of Banshee", path},
+         {"tolerance", "seconds by which last plays may be off; 3600 for summer time", "0"}},
         {path},
         made_by<banshee_provider>};
 }

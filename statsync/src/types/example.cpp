@@ -6,17 +6,17 @@
 //    then refuses to write while the player runs, notices that a file has changed since it was
 //    read, backs it up before the first write, and can undo.
 // 2. Write a provider_type: its name, its settings, and how one is made.
-// 3. List it in types.cpp, and give it a suite in types/convention_test.cpp.
+// 3. List it in types.cpp, and give it to the suite as types/example_test.cpp does.
 //
 // A failure thrown from here ends the work on this provider only. Its text is for the user.
 //
 // This example keeps one line for each track in a file: artist, album, title and play count,
-// separated by tabs. For a database of SQLite derive from sqlite_provider instead.
+// separated by tabs. For a database of SQL derive from sql_provider instead.
 
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "types/types.hpp"
 
-#include <map>
 #include <sstream>
 
 namespace statsync {
@@ -42,31 +42,33 @@ protected:
         for (std::string line; std::getline(lines, line);) {
             track one;
             std::istringstream words(line);
-            std::getline(words, one.identity.artist, '\t');
-            std::getline(words, one.identity.album, '\t');
-            std::getline(words, one.identity.title, '\t');
+            identity& names = one.identity;
+            for (std::string* name : {&names.artist, &names.album, &names.title}) {
+                std::getline(words, *name, '\t');
+                *name = trimmed(*name);
+            }
             if (!(words >> one.statistics.play_count)) {
                 throw failure(problem::unread, file_.string() + ": no line of a track: " + line);
             }
             one.key = std::to_string(tracks.size());
             tracks.push_back(one);
         }
+        if (tracks.empty()) {
+            throw failure(problem::unread, file_.string() + ": there is no track");
+        }
         return tracks;
     }
 
     void write_changes(std::span<change const> changes) override
     {
-        std::map<std::string, std::int64_t> play_counts;
+        std::vector<track> tracks = read();
         for (change const& one : changes) {
-            play_counts[one.key] = one.after.play_count;
+            tracks.at(std::stoul(one.key)).statistics.play_count = one.after.play_count;
         }
         std::string text;
-        for (track const& one : read()) {
-            auto const changed = play_counts.find(one.key);
-            std::int64_t const count =
-                changed == play_counts.end() ? one.statistics.play_count : changed->second;
+        for (track const& one : tracks) {
             text += one.identity.artist + '\t' + one.identity.album + '\t' + one.identity.title +
-                    '\t' + std::to_string(count) + '\n';
+                    '\t' + std::to_string(one.statistics.play_count) + '\n';
         }
         replace_file(file_, text);
     }

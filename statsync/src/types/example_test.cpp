@@ -1,11 +1,29 @@
 #include "core/failure.hpp"
 #include "provider/registry.hpp"
 #include "store/temporary_folder.hpp"
+#include "tests/convention/convention.hpp"
 
 #include <doctest/doctest.h>
 
 namespace statsync::example_test {
 namespace {
+
+void make_example(std::filesystem::path const& file, sample_list samples)
+{
+    std::string text;
+    for (sample const& one : samples) {
+        text += one.stored.artist + '\t' + one.stored.album + '\t' + one.stored.title + '\t' +
+                std::to_string(one.statistics.play_count) + '\n';
+    }
+    replace_file(file, text);
+}
+
+TEST_CASE("the example keeps the convention")
+{
+    convention_type type = file_type("example", "tracks", make_example, field::play_count);
+    type.reliable = mandatory_fields;
+    check_convention(type);
+}
 
 TEST_CASE("the example reads its tracks and writes play counts")
 {

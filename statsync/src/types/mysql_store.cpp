@@ -122,6 +122,18 @@ std::vector<setting_description> server_settings()
         {"database", "the database's name", "amarokdb"}};
 }
 
+void lock_tables(sql_database& database, std::string const& locks)
+{
+    bool has_transactions = false;
+    database.select(
+        "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND"
+        " table_name = 'statistics'",
+        [&](sql_row const& row) { has_transactions = row.text(0) == "InnoDB"; });
+    if (!has_transactions) {
+        database.execute("LOCK TABLES " + locks);
+    }
+}
+
 std::unique_ptr<sql_store> server_store(instance const& configured)
 {
     return std::make_unique<server>(configured);

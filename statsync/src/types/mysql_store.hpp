@@ -10,6 +10,10 @@ namespace statsync {
 /// server_settings: settings of a type whose database is on a server.
 std::vector<setting_description> server_settings();
 
+/// lock_tables keeps other programs out of tables without transactions, until the connection ends.
+/// `locks` is as LOCK TABLES takes it, and names the table statistics.
+void lock_tables(sql_database& database, std::string const& locks);
+
 /// server_store: a database on a server that runs. Its backup is the record of a run.
 std::unique_ptr<sql_store> server_store(instance const& configured);
 

@@ -109,9 +109,11 @@ void sql_provider::write_changes(std::span<change const> changes)
 {
     std::unique_ptr<sql_database> const database = store_->open_to_write();
     database->begin();
-    prepare_write(*database);
+    prepare_write(*database, changes);
+    std::size_t count = 0;
     for (change const& one : changes) {
         write_track(*database, one);
+        wrote(++count);
     }
     database->commit();
 }
@@ -138,6 +140,17 @@ void update_row(
     if (database.execute(sql, values) != 1) {
         throw failure(problem::unwritten, table + ": the row of a track is gone");
     }
+}
+
+std::string text_literal(std::string_view text)
+{
+    std::string literal = "CAST(X'";
+    for (char c : text) {
+        unsigned const byte = static_cast<unsigned char>(c);
+        literal += "0123456789ABCDEF"[byte / 16];
+        literal += "0123456789ABCDEF"[byte % 16];
+    }
+    return literal + "' AS CHAR)";
 }
 
 std::int64_t key_number(change const& changed)

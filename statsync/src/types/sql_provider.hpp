@@ -48,7 +48,9 @@ protected:
     virtual std::vector<track> read_tracks(sql_database& database) = 0;
     virtual void write_track(sql_database& database, change const& changed) = 0;
     /// prepare_write is called once, before the first track.
-    virtual void prepare_write(sql_database&) {}
+    virtual void prepare_write(sql_database&, std::span<change const>) {}
+
+    std::unique_ptr<sql_database> open_to_read() const { return store_->open_to_read(); }
 
     std::vector<track> read() override;
     void write_changes(std::span<change const> changes) override;
@@ -70,6 +72,9 @@ struct assignment
 void update_row(
     sql_database& database, std::string const& table, std::vector<assignment> const& columns,
     std::vector<assignment> const& condition);
+
+/// text_literal: a text in a statement without parameters, which each database reads alike.
+std::string text_literal(std::string_view text);
 
 /// key_number: a track's key that is a number.
 std::int64_t key_number(change const& changed);

@@ -14,6 +14,7 @@ provider_type banshee_type();
 provider_type clementine_type();
 provider_type example_type();
 provider_type itunes_type();
+provider_type navidrome_type();
 provider_type rhythmbox_type();
 provider_type strawberry_type();
 

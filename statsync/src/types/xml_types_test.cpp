@@ -66,6 +66,13 @@ std::string rhythmdb(std::string const& inside, std::string const& version = "2.
            inside + "\r\n  </entry>\r\n  <other what='is  this'/>\r\n</rhythmdb>";
 }
 
+std::string plist(std::string const& inside)
+{
+    return "<plist version=\"1.0\"><dict><key>Tracks</key><dict><key>1</key><dict>"
+           "<key>Track ID</key><integer>1</integer>" +
+           inside + "</dict></dict></dict></plist>";
+}
+
 TEST_CASE("only the bytes of a value change, and a new value looks like its neighbours")
 {
     document file("rhythmbox", rhythmdb("<rating>3.5</rating>\r\n    <x>&#xF909;&amp;</x>"));
@@ -91,6 +98,25 @@ TEST_CASE("an empty element is filled, and one with an attribute keeps it")
     CHECK(
         file.after({.rating = 2, .play_count = 3}) ==
         rhythmdb("<rating>1</rating><play-count a='b'>3</play-count>"));
+}
+
+TEST_CASE("a value that is no number is none")
+{
+    for (std::string const word : {"nan", "-nan", "inf", "-inf", "1e999", "x", "-3"}) {
+        CAPTURE(word);
+        document file(
+            "rhythmbox", rhythmdb(
+                             "<rating>" + word + "</rating><play-count>" + word +
+                             "</play-count><last-played>" + word + "</last-played>"));
+        CHECK(file.first().statistics == statistics{});
+        document items(
+            "itunes",
+            plist(
+                "<key>Year</key><integer>" + word + "</integer><key>Rating</key>" + "<integer>" +
+                word + "</integer><key>Play Count</key><integer>" + word + "</integer>"));
+        CHECK(items.first().statistics == statistics{});
+        CHECK(items.first().identity.year == 0);
+    }
 }
 
 TEST_CASE("an untagged file has no artist, in any language")
@@ -147,13 +173,6 @@ TEST_CASE("the mode of the file stays")
     std::filesystem::perms const before = mode();
     file.after({.rating = 2});
     CHECK(mode() == before);
-}
-
-std::string plist(std::string const& inside)
-{
-    return "<plist version=\"1.0\"><dict><key>Tracks</key><dict><key>1</key><dict>"
-           "<key>Track ID</key><integer>1</integer>" +
-           inside + "</dict></dict></dict></plist>";
 }
 
 TEST_CASE("a rating that iTunes computed is none, until one is written")

@@ -20,6 +20,7 @@ struct convention_type
     std::function<setting_map(std::filesystem::path const& folder, sample_list samples)> make;
     fields stored; ///< The statistics that the player stores, writable or not.
     fields reliable = identity_fields;
+    bool has_distinct_labels = false; ///< The database has labels that differ in case once.
 };
 
 /// file_type: a type whose whole setting is the path of a file.

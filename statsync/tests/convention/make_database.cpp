@@ -10,10 +10,10 @@ int main(int count, char** words)
 {
     using namespace statsync;
     std::map<std::string, void (*)(std::filesystem::path const&, sample_list)> const makers{
-        {"amarok", make_amarok},         {"amarok-1.4", make_amarok_1_4},
-        {"banshee", make_banshee},       {"clementine", make_clementine},
-        {"itunes", make_itunes},         {"rhythmbox", make_rhythmbox},
-        {"strawberry", make_strawberry},
+        {"amarok", make_amarok},       {"amarok-1.4", make_amarok_1_4},
+        {"banshee", make_banshee},     {"clementine", make_clementine},
+        {"itunes", make_itunes},       {"rhythmbox", make_rhythmbox},
+        {"navidrome", make_navidrome}, {"strawberry", make_strawberry},
     };
     if (count != 5 || !makers.contains(words[1])) {
         std::cerr << "usage: statsync-make-database TYPE FILE COUNT SEED\n";

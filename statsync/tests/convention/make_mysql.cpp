@@ -48,6 +48,42 @@ private:
     std::map<std::string, std::int64_t> known_;
 };
 
+void fill_amarok_1_4(sql_database& database, sample_list samples)
+{
+    ids artists(database, "artist");
+    ids albums(database, "album");
+    ids composers(database, "composer");
+    ids years(database, "year");
+    std::map<std::string, std::int64_t> labels;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        identity const& track = samples[i].stored;
+        statistics const& values = samples[i].statistics;
+        std::string const url = "./music/it's " + std::to_string(i) + ".mp3";
+        std::string const unique = "u" + std::to_string(i);
+        database.execute(
+            "INSERT INTO tags VALUES (?, -1, ?, ?, ?, ?, ?, ?, ?)",
+            {url, albums.of_name(track.album), artists.of_name(track.artist),
+             composers.of_name(track.composer), track.title,
+             years.of_name(std::to_string(track.year)), std::int64_t{track.track_number},
+             std::int64_t{track.disc_number}});
+        database.execute("INSERT INTO uniqueid VALUES (?, -1, ?)", {url, unique});
+        if (values != statistics{}) {
+            database.execute(
+                "INSERT INTO statistics VALUES (?, -1, ?, ?, 50, ?, ?, ?, 0)",
+                {url, values.first_played.value_or(0), values.last_played.value_or(0),
+                 std::int64_t{values.rating}, values.play_count, unique});
+        }
+        for (std::string const& label : distinct_labels(values.labels)) {
+            auto const [entry, is_new] = labels.try_emplace(label, labels.size() + 1);
+            if (is_new) {
+                database.execute("INSERT INTO labels VALUES (?, ?, 1)", {entry->second, label});
+            }
+            database.execute(
+                "INSERT INTO tags_labels VALUES (?, -1, ?, ?)", {url, unique, entry->second});
+        }
+    }
+}
+
 void fill(sql_database& database, sample_list samples)
 {
     ids artists(database, "artists");
@@ -85,17 +121,51 @@ void fill(sql_database& database, sample_list samples)
 
 } // namespace
 
+void make_amarok_1_4_tables(sql_database& database, sample_list samples)
+{
+    // As a server of that time makes them: MyISAM, and names that are compared without case.
+    std::string const options = ") ENGINE=MyISAM CHARACTER SET utf8 COLLATE utf8_general_ci";
+    std::string const url = "url VARCHAR(255) BINARY, deviceid INTEGER, ";
+    std::string const id = "id INTEGER PRIMARY KEY AUTO_INCREMENT, name VARCHAR(255)";
+    for (std::string const table : {"album", "artist", "composer", "year"}) {
+        database.execute(
+            "CREATE TABLE " + table + " (id INTEGER PRIMARY KEY, name VARCHAR(255) BINARY" +
+            options);
+    }
+    database.execute(
+        "CREATE TABLE tags (" + url +
+        "album INTEGER, artist INTEGER, composer INTEGER, title VARCHAR(255), year INTEGER,"
+        " track NUMERIC(4), discnumber INTEGER" +
+        options);
+    database.execute(
+        "CREATE TABLE statistics (" + url +
+        "createdate INTEGER, accessdate INTEGER, percentage FLOAT, rating INTEGER DEFAULT 0,"
+        " playcounter INTEGER, uniqueid VARCHAR(32) UNIQUE, deleted BOOL DEFAULT FALSE,"
+        " PRIMARY KEY (url, deviceid)" +
+        options);
+    database.execute("CREATE TABLE labels (" + id + ", type INTEGER" + options);
+    database.execute("CREATE UNIQUE INDEX labels_name ON labels (name, type)");
+    database.execute(
+        "CREATE TABLE tags_labels (" + url + "uniqueid VARCHAR(32), labelid INTEGER" + options);
+    database.execute("CREATE TABLE uniqueid (" + url + "uniqueid VARCHAR(32) UNIQUE" + options);
+    fill_amarok_1_4(database, samples);
+}
+
+void make_amarok_tables(sql_database& database, sample_list samples)
+{
+    for (char const* sql : tables) {
+        database.execute(sql);
+    }
+    fill(database, samples);
+}
+
 void make_amarok(std::filesystem::path const& folder, sample_list samples)
 {
     std::filesystem::create_directories(folder / "amarok");
     mysql_server const server(folder);
     mysql_address address = server.address();
     address.database = "amarok";
-    std::unique_ptr<sql_database> const database = open_mysql(address);
-    for (char const* sql : tables) {
-        database->execute(sql);
-    }
-    fill(*database, samples);
+    make_amarok_tables(*open_mysql(address), samples);
 }
 
 } // namespace statsync

@@ -154,6 +154,22 @@ std::vector<sample> convention_samples()
     return std::move(samples).list();
 }
 
+label_set distinct_labels(label_set const& labels)
+{
+    label_set distinct;
+    label_set known;
+    for (std::string const& label : labels) {
+        std::string folded = label;
+        for (char& one : folded) {
+            one = one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one;
+        }
+        if (known.insert(folded).second) {
+            distinct.insert(label);
+        }
+    }
+    return distinct;
+}
+
 std::vector<sample> generated_samples(std::size_t count, unsigned seed)
 {
     constexpr std::size_t tracks_of_album = 12;

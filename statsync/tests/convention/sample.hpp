@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/track.hpp"
+#include "store/sql.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -23,6 +24,9 @@ std::vector<sample> convention_samples();
 /// generated_samples: tracks of a library of this size. The seed varies the statistics only.
 std::vector<sample> generated_samples(std::size_t count, unsigned seed);
 
+/// distinct_labels: the first of all labels that are the same but for the case of A to Z.
+label_set distinct_labels(label_set const& labels);
+
 using sample_list = std::vector<sample> const&;
 
 // A database of each player with these tracks, and with rows that a provider has to leave out.
@@ -30,8 +34,15 @@ void make_amarok_1_4(std::filesystem::path const& file, sample_list samples);
 void make_banshee(std::filesystem::path const& file, sample_list samples);
 void make_clementine(std::filesystem::path const& file, sample_list samples);
 void make_strawberry(std::filesystem::path const& file, sample_list samples);
+void make_navidrome(std::filesystem::path const& file, sample_list samples);
 void make_rhythmbox(std::filesystem::path const& file, sample_list samples);
 void make_itunes(std::filesystem::path const& file, sample_list samples);
+
+/// make_amarok_1_4_tables makes the tables of Amarok 1.4 in an empty database of a server.
+void make_amarok_1_4_tables(sql_database& database, sample_list samples);
+
+/// make_amarok_tables makes those of Amarok 2 and 3.
+void make_amarok_tables(sql_database& database, sample_list samples);
 
 /// make_amarok makes a data directory, which needs mariadbd.
 void make_amarok(std::filesystem::path const& folder, sample_list samples);

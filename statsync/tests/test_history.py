@@ -1,0 +1,57 @@
+"""The runs that are kept for undo."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from user import User, dump_of, file_has_record, interrupted
+
+
+def runs_of(user: User) -> list[Path]:
+    return sorted((user.home / ".local/state/statsync/runs").iterdir())
+
+
+def test_a_run_that_ends_in_its_backup_leaves_no_backup_behind(user: User) -> None:
+    user.database("banshee", 1)
+    file = user.database("rhythmbox", 2)
+    state = user.home / ".local/state"
+    assert interrupted(user, file, 3, "full", below=state).returncode == 1
+    assert runs_of(user) == []
+    # Of a run that was killed the next one finds it.
+    assert interrupted(user, file, 3, "kill", below=state).returncode == -9
+    assert len(runs_of(user)) == 1 and not file_has_record(state)
+    user.done("sync", "--yes", "--ratings", "highest")
+    assert [(run / "run.json").exists() for run in runs_of(user)] == [True]
+
+
+def test_two_runs_at_once_do_not_write(user: User) -> None:
+    user.database("banshee", 1)
+    file = user.database("rhythmbox", 2)
+    user.done("sync", "--yes", "--ratings", "highest", "--fields", "rating")
+    before = file.read_bytes()
+    other = os.open(user.home / ".local/state/statsync/runs", os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    for words in (["sync", "--yes"], ["undo"]):
+        ended = user.run(*words)
+        assert ended.returncode == 4 and "another statsync" in ended.stderr, ended.stderr
+    os.close(other)
+    assert file.read_bytes() == before
+    user.done("undo")
+
+
+def test_undo_leaves_a_forgotten_provider_alone_and_goes_on(user: User) -> None:
+    one, other = user.database("clementine", 1), user.database("rhythmbox", 2)
+    old = dump_of(one), other.read_bytes()
+    user.done("sync", "--yes", "--ratings", "highest", "--fields", "rating")
+    between = dump_of(one), other.read_bytes()
+    user.done("sync", "--yes", "--fields", "playcount")
+    written = other.read_bytes()
+    user.done("forget", "rhythmbox-2")
+    text = user.done("undo", code=5)
+    assert dump_of(one) == between[0] and other.read_bytes() == written
+    assert "rhythmbox-2: it is forgotten" in text
+    backup = Path(text.split("its backup is in ")[1].splitlines()[0])
+    assert (backup / other.name).read_bytes() == between[1]
+    # The run before that one can be taken back now, too.
+    user.done("undo", code=5)
+    assert dump_of(one) == old[0]
