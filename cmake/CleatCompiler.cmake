@@ -13,6 +13,12 @@ if(PROJECT_IS_TOP_LEVEL AND CLEAT_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUN
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CLEAT_CCACHE}")
 endif()
 
+# UBSan's tables are a million pointers, which a program that may be loaded anywhere relocates at
+# each start. The tests start hundreds.
+if(CLEAT_SANITIZE STREQUAL "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(CMAKE_CXX_LINK_OPTIONS_PIE -no-pie)
+endif()
+
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endif()
@@ -26,6 +32,11 @@ endif()
 function(cleat_compile target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY CLEAT_COMPILED ${target})
+  set(_in_batches "${CMAKE_UNITY_BUILD}")
+  if(NOT CLEAT_BATCH_SIZE EQUAL 1)
+    set(_in_batches ON)
+  endif()
   # Private: it would break a program's own code that uses what Asio has deprecated.
   target_compile_definitions(${target} PRIVATE BOOST_ASIO_NO_DEPRECATED)
   target_compile_options(${target} PRIVATE
@@ -37,8 +48,8 @@ function(cleat_compile target)
     # do not.
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:
       -Wno-maybe-uninitialized -Wno-restrict>
-    # In a batch of files (CMAKE_UNITY_BUILD) g++ takes each of them for a header.
-    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
+    # In a batch g++ takes each of its files for a header.
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${_in_batches}>>:-Wno-subobject-linkage>
     -fno-omit-frame-pointer
     # __FILE__ is a path below here: the compiler cache of one clone serves the others.
     -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -53,7 +64,7 @@ function(cleat_command_line target)
   add_library(${target} STATIC ${ARGN})
   cleat_compile(${target})
   cleat_do_not_optimize(${target})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
+  cleat_set_batch_size(${target} 0)
   target_link_libraries(${target} PRIVATE CLI11::CLI11 fmt::fmt)
 endfunction()
 

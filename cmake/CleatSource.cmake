@@ -106,12 +106,17 @@ endfunction()
 #
 # library... is what these two need from the system. CLEAT_TLS_FOLDER remembers the folder for the
 # installation, which carries both archives along: an installed cleat is complete.
+#
+# A program that links them exports none of their symbols: a shared library in it that uses the
+# system's OpenSSL (libcurl, libpq, ...) would call some of these functions, and end in a crash.
+set(CLEAT_TLS_HIDDEN "--exclude-libs,libssl.a:libcrypto.a")
 macro(cleat_use_tls_library folder)
   set(CLEAT_TLS_FOLDER "${folder}")
   add_library(cleat::tls_crypto STATIC IMPORTED GLOBAL)
   set_target_properties(cleat::tls_crypto PROPERTIES
     IMPORTED_LOCATION "${folder}/lib/libcrypto.a"
     INTERFACE_INCLUDE_DIRECTORIES "${folder}/include"
+    INTERFACE_LINK_OPTIONS "LINKER:${CLEAT_TLS_HIDDEN}"
     INTERFACE_LINK_LIBRARIES "${ARGN}")
   add_library(cleat::tls_ssl STATIC IMPORTED GLOBAL)
   set_target_properties(cleat::tls_ssl PROPERTIES

@@ -113,7 +113,7 @@ struct server
         auto const sealed_size = static_cast<int>(size - name_size - iv_size - mac_size);
         std::string opened(size, '\0');
         auto* const out = reinterpret_cast<unsigned char*>(opened.data());
-        tls::ticket_keys keys{library, {secret}, tls::ticket_times_of(spec)};
+        tls::ticket_keys keys{library, {.secrets = {secret}}, tls::ticket_times_of(spec)};
         EVP_CIPHER_CTX* const cipher = EVP_CIPHER_CTX_new();
         int head = 0;
         int tail = 0;
@@ -131,7 +131,7 @@ struct server
     // As RFC 5077, section 4, has it.
     [[nodiscard]] std::string seal(std::string_view content) const
     {
-        tls::ticket_keys keys{library, {secret}, tls::ticket_times_of(spec)};
+        tls::ticket_keys keys{library, {.secrets = {secret}}, tls::ticket_times_of(spec)};
         tls::ticket_keys::key const* const key = keys.current();
         std::array<unsigned char, iv_size> const iv{};
         std::string made{reinterpret_cast<char const*>(key->name.data()), name_size};

@@ -1,17 +1,14 @@
 #include <cleat/core/control_group.hpp>
 #include <cleat/core/cpu_limit.hpp>
 #include <cleat/core/kernel_text.hpp>
-#include <cleat/core/limits.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cleat {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::optional<cpu_limit> limit_of(std::string_view quota_us, std::string_view period_us)
 {
@@ -25,9 +22,9 @@ std::optional<cpu_limit> limit_of(std::string_view quota_us, std::string_view pe
 }
 
 // cpu.max is "max 100000" or "150000 100000": quota and period.
-std::optional<cpu_limit> limit_of_version_2(fs::path const& group)
+std::optional<cpu_limit> limit_of_version_2(std::string const& group)
 {
-    std::optional<std::string> const text = read_kernel_file(group / "cpu.max");
+    std::optional<std::string> const text = read_kernel_file(group + "/cpu.max");
     if (!text)
         return std::nullopt;
     std::string_view const line = trimmed(*text);
@@ -37,36 +34,22 @@ std::optional<cpu_limit> limit_of_version_2(fs::path const& group)
     return limit_of(line.substr(0, space), line.substr(space + 1));
 }
 
-std::optional<cpu_limit> limit_of_version_1(fs::path const& group)
+std::optional<cpu_limit> limit_of_version_1(std::string const& group)
 {
-    std::optional<std::string> const quota = read_kernel_file(group / "cpu.cfs_quota_us");
-    std::optional<std::string> const period = read_kernel_file(group / "cpu.cfs_period_us");
+    std::optional<std::string> const quota = read_kernel_file(group + "/cpu.cfs_quota_us");
+    std::optional<std::string> const period = read_kernel_file(group + "/cpu.cfs_period_us");
     return quota && period ? limit_of(*quota, *period) : std::nullopt;
 }
 
-// Seen from another cgroup namespace the path may leave the mount with "..": then we can read only
-// the mount's own limit.
-fs::path own_group(std::string_view lines, bool is_version_2)
-{
-    std::optional<std::string> const path = control_group_of(lines, is_version_2);
-    if (!path)
-        return {};
-    fs::path const group = fs::path{*path}.relative_path();
-    return std::find(group.begin(), group.end(), "..") == group.end() ? group : fs::path{};
-}
-
-// Every level above limits as well.
 std::optional<cpu_limit> smallest_limit(
-    fs::path const& mount, fs::path group, std::optional<cpu_limit> (*limit_at)(fs::path const&))
+    std::vector<std::string> const& groups,
+    std::optional<cpu_limit> (*limit_of_group)(std::string const&))
 {
     std::optional<cpu_limit> smallest;
-    for (int depth = 0; depth != limits::cgroup_depth_max; ++depth) {
-        std::optional<cpu_limit> const level = limit_at(mount / group);
+    for (std::string const& group : groups) {
+        std::optional<cpu_limit> const level = limit_of_group(group);
         if (level && (!smallest || level->cpus < smallest->cpus))
             smallest = level;
-        if (group.empty())
-            break;
-        group = group.parent_path();
     }
     return smallest;
 }
@@ -76,11 +59,13 @@ std::optional<cpu_limit> smallest_limit(
 std::optional<cpu_limit> read_cpu_limit(control_group_files const& files)
 {
     std::string const lines = read_kernel_file(files.own).value_or("");
-    std::optional<cpu_limit> const limit =
-        smallest_limit(files.version_2, own_group(lines, true), limit_of_version_2);
+    std::optional<cpu_limit> const limit = smallest_limit(
+        control_group_folders(files.version_2.native(), lines, true), limit_of_version_2);
     // The controller belongs to one of the versions.
     return limit ? limit
-                 : smallest_limit(files.version_1, own_group(lines, false), limit_of_version_1);
+                 : smallest_limit(
+                       control_group_folders(files.version_1.native(), lines, false),
+                       limit_of_version_1);
 }
 
 } // namespace cleat

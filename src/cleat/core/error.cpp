@@ -96,6 +96,11 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
             "handshake-evicted", "descriptors or memory ran out before the handshake was finished"};
     case error::handshake_shed:
         return {"handshake-shed", "more handshakes wait than can be served in time"};
+    case error::memory_limit:
+        return {"memory-limit", "as much memory is in use as may be"};
+    case error::stalled_evicted:
+        return {
+            "stalled-evicted", "memory is short, and the receiver has stopped to take its bytes"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::certificate_expired:

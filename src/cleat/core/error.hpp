@@ -62,6 +62,8 @@ enum class error
     client_hello_changed,       ///< The second ClientHello is for another route than the first.
     handshake_evicted, ///< Descriptors or memory ran out before the handshake was finished.
     handshake_shed,    ///< More handshakes wait than can be served in time.
+    memory_limit,      ///< As much memory is in use as may be.
+    stalled_evicted,   ///< Memory is short, and the receiver of the bytes has stopped to take them.
     stopped,           ///< The worker is ending.
 
     // A client's verdict on its server's certificate. bad_certificate is any other fault.

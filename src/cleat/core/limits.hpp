@@ -48,6 +48,23 @@ inline constexpr std::size_t turn_min = 64_KiB;
 /// (docs/decisions/turns.md). Larger ones make other connections wait.
 inline constexpr std::size_t turn_max = 1_MiB;
 
+/// turn_tight, turn_full: the largest turns while memory is short (see max-memory), because what a
+/// receiver does not take of a turn stays in memory. One of turn_tight is still a transfer.
+inline constexpr std::size_t turn_tight = 32_KiB;
+inline constexpr std::size_t turn_full = 4_KiB;
+
+/// memory_bound_min: the least max-memory. Bytes that workers take between two readings of the
+/// memory have to fit above the mark at which it is tight. memory_auto_percent: the part of a
+/// control group's limit that max-memory = auto is.
+inline constexpr std::size_t memory_bound_min = 64 * 1_MiB;
+inline constexpr unsigned memory_auto_percent = 90;
+
+/// stalled_after: while memory is short, a connection ends whose receiver has acknowledged no byte
+/// for so long, though cleat holds some for it. stalled_at_once: how many are looked at after a
+/// reading of the memory.
+inline constexpr std::chrono::milliseconds stalled_after{5'000};
+inline constexpr std::size_t stalled_at_once = 64;
+
 /// joined_max: up to this many unsent bytes are copied in front of new ones, so that one send takes
 /// both. More unsent bytes are sent first, by a call of their own.
 inline constexpr std::size_t joined_max = 4_KiB;
@@ -293,6 +310,14 @@ inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7
 /// all of them, 80 bytes each, and compares the name of a ticket with theirs.
 inline constexpr int ticket_epochs_max = 48;
 
+/// ticket_ratchet_steps_max: epochs that a ratchet of ticket keys moves on at once: 69 days of the
+/// shortest ones, which take a worker up to half a second. More is a clock that is wrong.
+inline constexpr std::int64_t ticket_ratchet_steps_max = 100'000;
+
+/// ticket_epoch_look: how often the main thread compares the clock with the epoch of ratchets. The
+/// clock may be set.
+inline constexpr std::chrono::seconds ticket_epoch_look{60};
+
 /// tickets_max: tickets with one handshake. AWS-LC and BoringSSL send no more.
 inline constexpr unsigned tickets_max = 16;
 
@@ -454,7 +479,7 @@ inline constexpr std::chrono::milliseconds opener_answer_time{30'000};
 /// cpus_max: CPU numbers go below this; Linux stops at 8192, and a list from a file is not trusted.
 inline constexpr int cpus_max = 65'536;
 
-/// cgroup_depth_max: levels of control groups in which a CPU limit is read.
+/// cgroup_depth_max: levels of control groups in which a limit is read.
 inline constexpr int cgroup_depth_max = 64;
 
 /// cpu_quota_share: of the CPU quota of our control group, the part that transfers and handshakes

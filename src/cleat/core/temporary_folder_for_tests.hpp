@@ -40,6 +40,15 @@ public:
         std::ofstream{path_ / name} << text;
     }
 
+    /// replace puts a whole file in the place of one that a program may be reading, as a renewal of
+    /// a certificate does.
+    void replace(std::filesystem::path const& name, std::string_view text) const
+    {
+        std::filesystem::path const made = name.parent_path() / ("." + name.filename().string());
+        write(made, text);
+        std::filesystem::rename(path_ / made, path_ / name);
+    }
+
     /// read is the whole text of a file.
     [[nodiscard]] std::string read(std::filesystem::path const& name) const
     {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/stream.hpp>
 #include <cleat/tls/handshake_info.hpp>

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cleat/net/channel.hpp>
+#include <cleat/net/post_completion.hpp>
 #include <cleat/net/wait_queue.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -193,14 +193,12 @@ private:
         wait_for(self, wait::writable, stage::sending_alert);
     }
 
-    // A handler must not run inside the initiating function. It is posted to its own executor: a
-    // post to the stream's executor would then dispatch it to its own, and be two functions.
     template <class Self>
     void finish(Self& self, error_code ec)
     {
         result_ = ec;
         if (std::exchange(stage_, stage::finished) == stage::starting)
-            return boost::asio::post(std::move(self));
+            return post_completion(std::move(self), next_->get_executor());
         action_.complete(self, ec);
     }
 

@@ -290,13 +290,20 @@ void server::state::stop_accepting()
     pool->broadcast([this](worker& each) { services[each.number()]->stop_accepting(); });
 }
 
-server::server(server_spec spec, handler serve)
-    : server{std::move(spec), handler_for{[serve = std::move(serve)](worker&) { return serve; }}}
+server::server(server_spec spec, handler serve, std::size_t operation_size)
+    : server{
+          std::move(spec), handler_for{[serve = std::move(serve)](worker&) { return serve; }},
+          operation_size}
 {
 }
 
-server::server(server_spec spec, handler_for each_worker) : state_{std::make_unique<state>()}
+server::server(server_spec spec, handler_for each_worker, std::size_t operation_size)
+    : state_{std::make_unique<state>()}
 {
+    if (operation_size != asio_operation_size)
+        throw std::logic_error{
+            "this program and cleat were compiled with different settings of Boost.Asio, such as "
+            "BOOST_ASIO_ENABLE_HANDLER_TRACKING: compile both with the same"};
     state& s = *state_;
     s.spec = std::move(spec);
     std::size_t const count = worker_count(s.spec.workers);

@@ -18,6 +18,7 @@
 #include <cleat/tls/context_spec.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/detail/scheduler_operation.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -98,6 +99,10 @@ struct handler_for
     std::function<handler(worker&)> make;
 };
 
+/// asio_operation_size is that of Asio's operations as this translation unit sees them. Macros such
+/// as BOOST_ASIO_ENABLE_HANDLER_TRACKING change it.
+inline constexpr std::size_t asio_operation_size = sizeof(boost::asio::detail::scheduler_operation);
+
 /// server serves from its constructor to its destructor, on threads of its own. It is used by one
 /// thread, which is none of its workers; other threads may call reload.
 class server
@@ -107,8 +112,13 @@ public:
     /// is no address and port is a std::invalid_argument. An address that cannot be listened on is
     /// a std::system_error; address_in_use: also where the other server set SO_REUSEPORT. Then
     /// starts the workers, and rethrows an exception of a handler_for.
-    server(server_spec spec, handler serve);
-    server(server_spec spec, handler_for each_worker);
+    ///
+    /// `operation_size` stays what it is: the caller's. Where cleat was compiled with another one,
+    /// the two would write into each other's objects: std::logic_error.
+    server(server_spec spec, handler serve, std::size_t operation_size = asio_operation_size);
+    server(
+        server_spec spec, handler_for each_worker,
+        std::size_t operation_size = asio_operation_size);
     server(server&&) = delete;
     ~server();
 

@@ -298,6 +298,17 @@ TEST_CASE("a stop ends handlers wherever they wait")
     CHECK(reported.get_future().get() == asio::error::operation_aborted);
 }
 
+TEST_CASE("a program whose Asio has operations of another size throws before any thread starts")
+{
+    // As with BOOST_ASIO_ENABLE_HANDLER_TRACKING in the program, and not in cleat's build.
+    server_spec spec;
+    spec.tls = server_tls();
+    CHECK_THROWS_WITH(
+        (server{std::move(spec), echo, asio_operation_size + 8}),
+        "this program and cleat were compiled with different settings of Boost.Asio, such as "
+        "BOOST_ASIO_ENABLE_HANDLER_TRACKING: compile both with the same");
+}
+
 TEST_CASE("a spec that cannot be served throws before any thread starts")
 {
     server_spec no_certificate;

@@ -6,6 +6,7 @@
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/executor.hpp>
+#include <cleat/net/post_completion.hpp>
 #include <cleat/net/queued_operation.hpp>
 #include <cleat/net/readiness.hpp>
 #include <cleat/net/socket_options.hpp>
@@ -17,7 +18,6 @@
 #include <boost/asio/compose.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/socket_base.hpp>
 
 #include <cstddef>
@@ -250,8 +250,8 @@ struct transfer_op
         }
         result = ec;
         current = stage::done;
-        if (first) // A handler must not run inside the initiating function.
-            return boost::asio::post(std::move(self)); // As engine_op::finish does.
+        if (first)
+            return post_completion(std::move(self), stream_socket.get_executor());
         self.complete(result, bytes);
     }
 

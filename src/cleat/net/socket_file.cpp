@@ -42,13 +42,18 @@ result<socket_file> socket_file::made_at(std::string path)
     return made;
 }
 
-void socket_file::remove() noexcept
+bool socket_file::is_in_place() const noexcept
 {
     struct stat about
     {
     };
-    if (!path_.empty() && ::lstat(path_.c_str(), &about) == 0 && about.st_dev == device_ &&
-        about.st_ino == inode_)
+    return path_.empty() || (::lstat(path_.c_str(), &about) == 0 && about.st_dev == device_ &&
+                             about.st_ino == inode_);
+}
+
+void socket_file::remove() noexcept
+{
+    if (!path_.empty() && is_in_place())
         static_cast<void>(::unlink(path_.c_str()) == 0);
     path_.clear();
 }

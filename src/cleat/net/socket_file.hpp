@@ -27,6 +27,9 @@ public:
     /// made_at takes charge of the file at `path`, right after the bind that has made it.
     [[nodiscard]] static result<socket_file> made_at(std::string path);
 
+    /// is_in_place: the file has neither been removed nor replaced. True where there is no file.
+    [[nodiscard]] bool is_in_place() const noexcept;
+
     void remove() noexcept;
 
 private:

@@ -1,4 +1,6 @@
+#include <cleat/net/socket.hpp>
 #include <cleat/net/socket_layer.hpp>
+#include <cleat/net/stream.hpp>
 
 #include <cerrno>
 
@@ -18,3 +20,12 @@ error_code block_until_ready(int fd, wait event) noexcept
 }
 
 } // namespace cleat::net::detail
+
+namespace cleat::net {
+
+void beast_close_socket(socket& s)
+{
+    s.close();
+}
+
+} // namespace cleat::net

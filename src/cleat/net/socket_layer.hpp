@@ -5,7 +5,6 @@
 #include <cleat/core/adaptive_turn.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/channel.hpp>
-#include <cleat/net/socket.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/socket_base.hpp>
@@ -17,6 +16,9 @@
 #include <utility>
 
 namespace cleat::net {
+
+// Its header needs that of a worker, for which a program with sockets of Asio's has no use.
+class socket;
 
 /// waitable_socket is a socket that can be waited on for readiness, and that has a descriptor:
 /// net::socket and Asio's stream sockets. Any other layer reads and writes by itself (any_layer).
@@ -176,9 +178,12 @@ private:
     static bool is_open(auto& next) noexcept { return next.is_open(); }
 
     // A worker's socket remembers events. Asio's does not, and checks again at each wait.
-    static transport transport_of(socket& next) noexcept { return next.entry(); }
-    static bool readable(socket& next) noexcept { return next.entry().readable(); }
-    static bool ended(socket& next) noexcept { return next.entry().ended(); }
+    static transport transport_of(std::same_as<socket> auto& next) noexcept { return next.entry(); }
+    static bool readable(std::same_as<socket> auto& next) noexcept
+    {
+        return next.entry().readable();
+    }
+    static bool ended(std::same_as<socket> auto& next) noexcept { return next.entry().ended(); }
     static transport transport_of(auto& next) noexcept { return next.native_handle(); }
     static bool readable(auto&) noexcept { return false; }
     static bool ended(auto&) noexcept { return false; }

@@ -1,6 +1,7 @@
 // A worker's socket, whose entry remembers events, under a channel that makes no system call in
 // some of its calls.
 
+#include <cleat/net/socket.hpp>
 #include <cleat/net/socket_layer.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
 

@@ -239,6 +239,11 @@ void reset_on_close(int fd) noexcept
     static_cast<void>(::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
 }
 
+void bound_unsent(int fd, std::size_t bytes) noexcept
+{
+    static_cast<void>(set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes)));
+}
+
 void set_no_delay(int fd) noexcept
 {
     static_cast<void>(set(fd, IPPROTO_TCP, TCP_NODELAY, 1));

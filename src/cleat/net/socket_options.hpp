@@ -91,6 +91,11 @@ void acknowledge_now(int fd) noexcept;
 /// (SO_LINGER, socket(7)).
 void reset_on_close(int fd) noexcept;
 
+/// bound_unsent makes a socket full once it holds so many bytes that were not sent, because the
+/// receiver or the network takes no more (TCP_NOTSENT_LOWAT, tcp(7)). Bytes that are on their way
+/// do not count. 0: the system's default. Does nothing on sockets other than TCP's.
+void bound_unsent(int fd, std::size_t bytes) noexcept;
+
 /// set_no_delay turns Nagle's algorithm off. Does nothing on sockets other than TCP's.
 void set_no_delay(int fd) noexcept;
 

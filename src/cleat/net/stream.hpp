@@ -317,9 +317,6 @@ void async_teardown(boost::beast::role_type, stream<NextLayer>& s, Handler&& han
 }
 
 /// beast_close_socket is how a WebSocket's timeout closes a worker's socket.
-inline void beast_close_socket(socket& s)
-{
-    s.close();
-}
+void beast_close_socket(socket& s);
 
 } // namespace cleat::net

@@ -3,6 +3,7 @@
 #include <cleat/net/worlds_for_tests.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -58,16 +59,60 @@ TEST_CASE("an operation that completes at once is one function, on its handler's
     world.run();
     asio::io_context other{1};
     std::size_t written = 0;
+    auto handler = [&](error_code ec, std::size_t n) {
+        CHECK(!ec);
+        written += n;
+    };
     ends.client.async_write_some(
-        asio::buffer("message", 7),
-        asio::bind_executor(other.get_executor(), [&](error_code ec, std::size_t n) {
-            CHECK(!ec);
-            written = n;
-        }));
+        asio::buffer("message", 7), asio::bind_executor(other.get_executor(), handler));
     CHECK(written == 0);
     CHECK(other.poll() == 1);
     CHECK(written == 7);
+    other.restart();
+    // The compiler does not know this one's executor: it goes by way of the stream's.
+    ends.client.async_write_some(
+        asio::buffer("another", 7), asio::any_completion_handler<void(error_code, std::size_t)>{
+                                        asio::bind_executor(other.get_executor(), handler)});
+    CHECK(written == 7);
+    world.io.restart();
+    world.io.poll();
+    CHECK(other.poll() == 1);
+    CHECK(written == 14);
     CHECK(world.io.poll() == 0);
+}
+
+TEST_CASE_TEMPLATE(
+    "handlers of one type for all calls: any_completion_handler", World, socket_world, split_world)
+{
+    using done = asio::any_completion_handler<void(error_code)>;
+    using moved = asio::any_completion_handler<void(error_code, std::size_t)>;
+    World world;
+    both_ends<World> ends{world};
+    spawn(world, echo(ends.server));
+    std::string const sent = text_of(5'000);
+    std::string got(sent.size(), '\0');
+    int ended = 0;
+    auto shut_down = [&](error_code ec, std::size_t n) {
+        CHECK(!ec);
+        CHECK(n == got.size());
+        ends.client.async_shutdown(done{[&](error_code ec_of_shutdown) {
+            CHECK(!ec_of_shutdown);
+            ++ended;
+        }});
+    };
+    auto read = [&](error_code ec, std::size_t n) {
+        CHECK(!ec);
+        CHECK(n == sent.size());
+        asio::async_read(ends.client, asio::buffer(got), moved{shut_down});
+    };
+    auto write = [&](error_code ec) {
+        CHECK(!ec);
+        ends.client.async_write_some(asio::buffer(sent), moved{read});
+    };
+    ends.client.async_handshake(stream_base::client, done{write});
+    world.run();
+    CHECK(got == sent);
+    CHECK(ended == 1);
 }
 
 TEST_CASE_TEMPLATE(

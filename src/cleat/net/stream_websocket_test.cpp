@@ -1,5 +1,6 @@
 // Beast's WebSocket on a stream, as its own examples use it.
 
+#include <cleat/net/socket.hpp>
 #include <cleat/net/ssl.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 

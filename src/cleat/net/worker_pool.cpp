@@ -86,8 +86,8 @@ void worker_pool::follow_cpu_limit()
     std::optional<cpu_limit> const now = limit_of_workers(read_cpu_limit(), size());
     if (now == limit_)
         return;
-    limit_ = now;
     broadcast([now](worker& each) { each.limit_cpu(now); });
+    limit_ = now; // Else without memory no later call would do it.
 }
 
 std::size_t worker_pool::busy()

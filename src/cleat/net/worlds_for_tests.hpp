@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cleat/net/socket.hpp>
 #include <cleat/net/stream.hpp>
 #include <cleat/net/worker.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>

@@ -242,8 +242,8 @@ context::state::state(tls::role wanted, std::string why_unusable)
 
 void context::state::begin_server(context_spec const& spec)
 {
-    if (spec.tickets != nullptr)
-        tickets.emplace(library, ticket_secrets_of(spec), ticket_times_of(spec));
+    if (has_tickets(spec))
+        tickets.emplace(library, ticket_sources_of(spec), ticket_times_of(spec));
     ticket_plan.counts = spec.ticket_counts;
     ids.library = &library;
     if (!spec.certificate_compressors.empty())
@@ -484,6 +484,12 @@ std::vector<std::string> context::certificate_names(std::size_t place) const
 ssl_ctx_st* context::native_handle() const noexcept
 {
     return state_->initial;
+}
+
+void context::drop_past_tickets() const noexcept
+{
+    if (state_->tickets)
+        state_->tickets->drop_past();
 }
 
 void context::keep_sessions_in(session_id_cache& cache) noexcept

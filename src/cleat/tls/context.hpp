@@ -108,6 +108,11 @@ public:
     /// thread that has used a context, and is not the one that frees it, calls this before that.
     void leave_thread() const noexcept;
 
+    /// drop_past_tickets forgets the ticket keys, and the chain keys of ticket_ratchets, of epochs
+    /// that are over. A handshake in a new epoch does so too: call it at the end of an epoch, on
+    /// the thread of the engines, for a server without handshakes.
+    void drop_past_tickets() const noexcept;
+
     /// keep_sessions_in: a server with context_spec::session_ids keeps sessions in the cache of its
     /// thread, which outlives its engines. Contexts made like one another share it.
     void keep_sessions_in(session_id_cache& cache) noexcept;

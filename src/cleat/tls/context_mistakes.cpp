@@ -38,6 +38,7 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[4].alpn = spec.alpn;
     each[5].tickets = spec.tickets;
     each[5].accepted_tickets = spec.accepted_tickets;
+    each[5].ticket_ratchets = spec.ticket_ratchets;
     each[5].sessions = spec.sessions;
     each[5].ticket_rotation = spec.ticket_rotation;
     each[5].ticket_lifetime = spec.ticket_lifetime;
@@ -110,9 +111,9 @@ bool is_same_policy(context_spec const& one, context_spec const& other)
             spec.certificate_compressors, spec.refuse_unknown_names, spec.verify,
             spec.verify_authorities, spec.verify_origin, spec.verify_system_authorities,
             spec.verify_depth, spec.verify_crls, spec.accept_stale_crls, spec.verify_schemes,
-            spec.server_name, spec.tickets, spec.accepted_tickets, spec.keep_sessions,
-            spec.sessions, spec.want_tickets, spec.ticket_rotation, spec.ticket_lifetime,
-            spec.ticket_counts, spec.session_ids, spec.session_scope);
+            spec.server_name, spec.tickets, spec.accepted_tickets, spec.ticket_ratchets,
+            spec.keep_sessions, spec.sessions, spec.want_tickets, spec.ticket_rotation,
+            spec.ticket_lifetime, spec.ticket_counts, spec.session_ids, spec.session_scope);
     };
     return fields(one) == fields(other) && !one.verify_function && !other.verify_function;
 }

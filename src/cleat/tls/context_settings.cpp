@@ -61,8 +61,10 @@ void check_compressor(std::uint16_t algorithm)
 
 void check_tickets(context_spec const& spec)
 {
-    if (spec.tickets == nullptr)
+    if (!has_tickets(spec))
         return;
+    if (spec.tickets != nullptr && !spec.ticket_ratchets.empty())
+        throw spec_error{"session tickets have secrets or ratchets, not both"};
     if (spec.ticket_rotation < std::chrono::seconds{1})
         throw spec_error{"ticket keys cannot rotate more often than once in a second"};
     ticket_times const times = ticket_times_of(spec);
@@ -74,7 +76,8 @@ void check_tickets(context_spec const& spec)
         throw spec_error{fmt::format(
             "a session ticket lives {} seconds, which is more than {} epochs of {}",
             times.lifetime.count(), limits::ticket_epochs_max, times.rotation.count())};
-    if (1 + spec.accepted_tickets.size() > limits::ticket_secrets_max)
+    if (std::max(1 + spec.accepted_tickets.size(), spec.ticket_ratchets.size()) >
+        limits::ticket_secrets_max)
         throw spec_error{
             fmt::format("there are more than {} ticket secrets", limits::ticket_secrets_max)};
     auto const [full, resumed] = spec.ticket_counts;
@@ -295,7 +298,9 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
         mode = SSL_VERIFY_PEER;
     if (spec.verify == peer_verification::required)
         mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-    auto* const otherwise = spec.accept_stale_crls ? cleat_accept_stale_crl : nullptr;
+    // OpenSSL calls it for a client that verifies nothing, too.
+    auto* const noting = mode == SSL_VERIFY_NONE ? nullptr : cleat_note_refused;
+    auto* const otherwise = spec.accept_stale_crls ? cleat_accept_stale_crl : noting;
     SSL_CTX_set_verify(ctx, mode, verify_function_ ? cleat_verify_hook : otherwise);
     if (verify_function_)
         require(attach_verify_function(ctx, &verify_function_), "the verify function");

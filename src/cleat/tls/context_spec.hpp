@@ -98,6 +98,8 @@ struct certificate_compressor
 /// other's sessions.
 using ticket_secret = std::array<std::byte, 32>;
 
+class ticket_ratchet;
+
 /// ticket_counts is how many session tickets a client of TLS 1.3 gets. One of TLS 1.2 gets one with
 /// a full handshake, and one with a resumed handshake where its ticket's key is an old one.
 struct ticket_counts
@@ -194,6 +196,10 @@ struct context_spec
     std::shared_ptr<ticket_secret const> tickets;
     /// Tickets of these secrets resume, too. New tickets are never sealed with one of them.
     std::vector<std::shared_ptr<ticket_secret const>> accepted_tickets;
+    /// Ratchets instead of secrets (ticket_ratchet.hpp), for epochs of ticket_rotation: the first
+    /// seals, all open. `tickets` is null then. A context copies them when it is made, and moves
+    /// its copies on: see context::drop_past_tickets.
+    std::vector<std::shared_ptr<ticket_ratchet const>> ticket_ratchets{};
     /// OpenSSL sends one ticket at most with a resumed handshake, and no more with any handshake
     /// than a client asks for by RFC 9149.
     tls::ticket_counts ticket_counts;

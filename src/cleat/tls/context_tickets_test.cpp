@@ -222,7 +222,8 @@ TEST_CASE_FIXTURE(
         context const serving{server};
         backend::library_state library;
         ticket_time = std::chrono::system_clock::time_point{1'700'000'400s};
-        ticket_keys keys{library, {secret_of(3)}, {600s, 600s}, [] { return ticket_time; }};
+        ticket_keys keys{
+            library, {.secrets = {secret_of(3)}}, {600s, 600s}, [] { return ticket_time; }};
         // In place of the context's own keys, which follow the wall clock.
         backend::on_ticket_key(serving.native_handle(), &keys);
         client.server_name = "b.test";

@@ -5,11 +5,13 @@
 
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/alert.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/certificates/certificate_names.hpp>
 #include <cleat/tls/certificates/certificate_use.hpp>
 #include <cleat/tls/certificates/verification.hpp>
+#include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
@@ -36,10 +38,6 @@ namespace {
 // An alert from the peer is reason 1000 + its number, in every library.
 constexpr int alert_reason_offset = 1000;
 
-constexpr char purpose_hint[] = ": a client's certificate needs clientAuth in its extended key "
-                                "usage (EKU), which Let's Encrypt "
-                                "and other public authorities no longer put there";
-
 error_code meaning_of(SSL* ssl, library_failure const& failure) noexcept
 {
     if (failure.out_of_memory)
@@ -49,29 +47,18 @@ error_code meaning_of(SSL* ssl, library_failure const& failure) noexcept
     return backend::error_of(failure.code);
 }
 
-certificate_fault fault_of(long verify_result) noexcept
+// A library refuses some malformed messages with an alert only: its error queue is empty.
+bool is_refused_by_alert(error_code why, failure_info const& failure) noexcept
 {
-    switch (verify_result) {
-    case X509_V_OK:
-        return certificate_fault::none;
-    case X509_V_ERR_CERT_HAS_EXPIRED:
-        return certificate_fault::expired;
-    case X509_V_ERR_CERT_NOT_YET_VALID:
-        return certificate_fault::not_yet_valid;
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    case X509_V_ERR_CERT_UNTRUSTED:
-        return certificate_fault::unknown_authority;
-    case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH:
-        return certificate_fault::wrong_name;
-    case X509_V_ERR_CERT_REVOKED:
-        return certificate_fault::revoked;
-    default:
-        return certificate_fault::other;
+    return why == error::library && failure.reason.empty() && failure.own_alert >= 0 &&
+           failure.own_alert != SSL_AD_INTERNAL_ERROR;
+}
+
+void describe_by_alert(failure_info& failure) noexcept
+{
+    try {
+        failure.reason = alert_name(failure.own_alert);
+    } catch (std::bad_alloc const&) { // The error suffices.
     }
 }
 
@@ -232,10 +219,12 @@ step engine::handshake(wire& w) noexcept
     if (is_long_hello(w.in) && !has_received() && SSL_is_server(ssl_) == 1)
         return refuse_long_hello(w, failure_);
     std::span<std::byte const> const given = w.in;
+    std::span<std::byte> const room = w.out;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
     begin_sessions();
     own_alert const sent{w};
+    refused_certificate refused;
     ticket_watch const watch{ticket_};
     int value = backend::do_handshake(ssl_, signing_scheme_);
     if (value != 1 && early_)
@@ -259,22 +248,21 @@ step engine::handshake(wire& w) noexcept
         failure_->reason = std::move(request_->refusal);
         return s;
     }
-    // The error queue says only that verification failed.
-    if (long const why = SSL_get_verify_result(ssl_);
-        s.error == error::bad_certificate && why != X509_V_OK)
-        try {
-            failure_->certificate = fault_of(why);
-            failure_->reason = X509_verify_cert_error_string(why);
-            if (why == X509_V_ERR_INVALID_PURPOSE && SSL_is_server(ssl_) == 1)
-                failure_->reason += purpose_hint;
-        } catch (std::bad_alloc const&) { // The error queue's text stays.
-        }
+    if (s.error == error::bad_certificate)
+        refused.describe(ssl_, *failure_);
+    if (is_refused_by_alert(s.error, *failure_)) {
+        s.error = error::protocol_violation;
+        describe_by_alert(*failure_);
+    }
     if (s.error != error::protocol_violation)
         return s;
     failure_->peer_alert = plaintext_alert(given);
     if (failure_->peer_alert >= 0) {
         s.error = error::peer_alert;
         failure_->reason.clear(); // The library took the alert for a broken record.
+        // Nothing answers a fatal alert (RFC 8446, section 6.2).
+        failure_->own_alert = -1;
+        w.out = room;
     }
     return s;
 }
@@ -449,6 +437,16 @@ std::uint64_t engine::bytes_sent() const noexcept
     return BIO_number_written(SSL_get_rbio(ssl_));
 }
 
+bool engine::has_shown_certificate() const noexcept
+{
+    if (SSL_is_server(ssl_) != 1 || SSL_session_reused(ssl_) != 0)
+        return false;
+    // A flight without a Certificate is a HelloRetryRequest or an alert, which are shorter. One
+    // with it has a ServerHello, a certificate and a signature.
+    constexpr std::uint64_t shortest_flight = 256;
+    return established() || bytes_sent() >= shortest_flight;
+}
+
 bool engine::has_plaintext() const noexcept
 {
     return SSL_pending(ssl_) > 0;
@@ -460,11 +458,14 @@ handshake_info engine::info() const noexcept
     if (char const* const name = SSL_get_servername(ssl_, TLSEXT_NAMETYPE_host_name);
         name != nullptr)
         found.server_name = name;
+    // A server chooses both at once. A client has those of the session that it offers before that.
+    SSL_CIPHER const* const cipher = SSL_get_current_cipher(ssl_);
+    if (cipher != nullptr && (established() || SSL_is_server(ssl_) != 0)) {
+        found.cipher = SSL_CIPHER_get_name(cipher);
+        found.version = SSL_get_version(ssl_);
+    }
     if (!established())
         return found;
-    found.version = SSL_get_version(ssl_);
-    if (SSL_CIPHER const* const cipher = SSL_get_current_cipher(ssl_); cipher != nullptr)
-        found.cipher = SSL_CIPHER_get_name(cipher);
     found.group = backend::group_name(ssl_);
     found.signature_scheme = backend::signature_scheme(ssl_, signing_scheme_);
     unsigned char const* alpn = nullptr;

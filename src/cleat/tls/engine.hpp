@@ -61,6 +61,15 @@ enum class certificate_fault : std::uint8_t
     other,             ///< See failure_info::reason.
 };
 
+/// certificate_identity says which certificate a peer has shown. Its texts are printable.
+struct certificate_identity
+{
+    std::string subject;     ///< As RFC 2253 writes names: "CN=alice,O=Example".
+    std::string fingerprint; ///< SHA-256 of the DER, in lower case.
+    std::string issuer;      ///< Like the subject.
+    std::string serial;      ///< In hexadecimal, two digits a byte, in lower case: "2f".
+};
+
 /// failure_info describes a failure beyond its error_code, for a log line.
 struct failure_info
 {
@@ -70,6 +79,8 @@ struct failure_info
     /// key material and no plaintext.
     std::string reason;
     certificate_fault certificate = certificate_fault::none; ///< With error::bad_certificate.
+    /// The peer's own certificate, where it or one above it was refused.
+    certificate_identity refused{};
     bool unusable_context = false; ///< The context is unusable, and no handshake can begin.
 };
 
@@ -83,13 +94,6 @@ struct certificate_facts
 {
     std::string_view signature; ///< The algorithm it is signed with: "ecdsa-with-SHA256".
     std::string key;            ///< Its key's kind and size in bits: "RSA2048", "EC256".
-};
-
-/// certificate_identity says which certificate a peer has shown. Its texts are printable.
-struct certificate_identity
-{
-    std::string subject;     ///< As RFC 2253 writes names: "CN=alice,O=Example".
-    std::string fingerprint; ///< SHA-256 of the DER, in lower case.
 };
 
 /// fatal_alert is why this side gives up an established connection (RFC 8446, section 6.2).
@@ -189,6 +193,10 @@ public:
     /// bytes_sent is how much ciphertext this side has written to wire::out.
     [[nodiscard]] std::uint64_t bytes_sent() const noexcept;
 
+    /// has_shown_certificate: this side, a server, has sent its Certificate in this handshake,
+    /// which may have failed (RFC 8446, section 4.4.2).
+    [[nodiscard]] bool has_shown_certificate() const noexcept;
+
     /// has_plaintext: a read can return bytes without any input.
     [[nodiscard]] bool has_plaintext() const noexcept;
 
@@ -199,7 +207,8 @@ public:
     /// write_capacity is how many bytes a write takes at least, with `room` bytes in wire::out.
     [[nodiscard]] std::size_t write_capacity(std::size_t room) const noexcept;
 
-    /// info is what the handshake agreed on. Before its end only server_name can be set.
+    /// info is what the handshake agreed on. Before its end only server_name can be set, and on a
+    /// server version and cipher once it has chosen them.
     [[nodiscard]] handshake_info info() const noexcept;
 
     /// failure describes the last error; empty before one.

@@ -223,6 +223,8 @@ TEST_CASE("a conversation with a client certificate succeeds when it is split at
         CHECK(d.client.engine.peer_trusted_pem() != pem);
         CHECK(d.server.engine.peer_identity().subject == "CN=alice");
         CHECK(d.server.engine.peer_identity().fingerprint.size() == 64);
+        CHECK(d.server.engine.peer_identity().issuer.starts_with("CN="));
+        CHECK_FALSE(d.server.engine.peer_identity().serial.empty());
     }
 }
 
@@ -731,9 +733,12 @@ TEST_CASE("a peer's fatal alert is reported with its number, split at any positi
             engine_pair d{contexts.server, client, how, how};
             CHECK(error_of_server(d) == error::peer_alert);
             CHECK(d.server.engine.failure().peer_alert == SSL_AD_UNKNOWN_CA);
+            CHECK(d.server.engine.failure().own_alert == -1); // Nothing answers it.
             CHECK(!d.server.engine.failure().reason.empty());
             // The client's reason names the mistake in the certificate.
             CHECK(d.client.engine.failure().reason.find("certificate") != std::string::npos);
+            CHECK(d.client.engine.failure().refused.fingerprint.size() == 64);
+            CHECK(d.server.engine.has_shown_certificate());
             length = d.server.received.size();
         }
     }

@@ -27,6 +27,7 @@ TEST_CASE("other text that begins with letters is not HTTP")
 {
     for (std::string_view const other :
          {"", "G", "GET", "GET ", "GET  /", "get / HTTP/1.1", "SSH-2.0-OpenSSH_9.2\r\n", "EHLO",
+          "EHLO foo\r\n", "HELO mail.example.org\r\n", "MAIL FROM:<a@example.org>\r\n",
           "\x16\x03\x01\x02", "OK\r\n", "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n",
           "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA /"})
         CHECK_FALSE_MESSAGE(http(other), other);
@@ -72,6 +73,8 @@ TEST_CASE("a warning, an encrypted alert and a cut record are no fatal alert in 
     CHECK(alert_in({21, 3, 3, 0, 2, 2}) == -1);
     CHECK(alert_in({23, 3, 3, 0, 2, 2, 48}) == -1);
     CHECK(alert_in({20, 3, 3, 255, 255, 1}) == -1);
+    // Behind a handshake message: it is not what the library failed at.
+    CHECK(alert_in({22, 3, 3, 0, 1, 0, 21, 3, 3, 0, 2, 2, 40}) == -1);
 }
 
 } // namespace

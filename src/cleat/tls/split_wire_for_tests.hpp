@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -50,6 +51,16 @@ struct side
         return consumed >= std::min(received.size(), delivery.cut_at);
     }
 
+    /// room is where a call writes its output, in memory of exactly that size.
+    [[nodiscard]] std::span<std::byte> room()
+    {
+        if (room_size != delivery.room) {
+            room_memory = std::make_unique_for_overwrite<std::byte[]>(delivery.room);
+            room_size = delivery.room;
+        }
+        return {room_memory.get(), room_size};
+    }
+
     /// receive appends bytes to what the peer has sent.
     void receive(std::span<std::byte const> bytes)
     {
@@ -62,6 +73,10 @@ struct side
     std::size_t consumed = 0;        ///< As much of it the engine has read.
     bool fin = false;                ///< The peer has closed its half.
     std::size_t wants_output = 0;    ///< How often a call returned want::output.
+
+    // Kept from call to call, and not filled: with a sanitizer both cost most of a test's time.
+    std::unique_ptr<std::byte[]> room_memory;
+    std::size_t room_size = 0;
 };
 
 /// drive calls operation(engine, wire) until it is done, has failed, or needs bytes that have not
@@ -70,7 +85,7 @@ struct side
 template <class Operation>
 step drive(side& active, side& peer, Operation operation)
 {
-    std::vector<std::byte> room(active.delivery.room);
+    std::span<std::byte> const room = active.room();
     std::size_t bytes = 0;
     for (;;) {
         std::span<std::byte const> const input = active.next_input();
@@ -82,7 +97,7 @@ step drive(side& active, side& peer, Operation operation)
         step s = operation(active.engine, w);
         active.consumed += input.size() - w.in.size();
         std::size_t const written = room.size() - w.out.size();
-        peer.receive(std::span{room}.first(written));
+        peer.receive(room.first(written));
         bytes += s.bytes;
         s.bytes = bytes;
         if (s.error || s.next == want::nothing)
@@ -143,13 +158,13 @@ struct engine_pair
 inline step read_all(
     side& reader, side& peer, std::vector<std::byte>& text, std::size_t buffer = 65536)
 {
-    std::vector<std::byte> plaintext(buffer);
+    auto const memory = std::make_unique_for_overwrite<std::byte[]>(buffer);
+    std::span<std::byte> const plaintext{memory.get(), buffer};
     for (;;) {
         step const s = drive(reader, peer, [&](engine& e, wire& w) {
             step const one = e.read(w, plaintext);
-            text.insert(
-                text.end(), plaintext.begin(),
-                plaintext.begin() + static_cast<std::ptrdiff_t>(one.bytes));
+            std::span<std::byte> const bytes = plaintext.first(one.bytes);
+            text.insert(text.end(), bytes.begin(), bytes.end());
             return one;
         });
         if (s.error || s.next != want::nothing)

@@ -21,9 +21,9 @@ constexpr std::string_view purpose = "cleat session ticket key 1";
 constexpr std::size_t next_epoch = 0;
 constexpr std::size_t this_epoch = 1;
 
-// Those in which a ticket that still lives can have been sealed, by a host whose clock is an epoch
-// behind this one's.
-std::size_t earlier_epochs(ticket_times const& times)
+} // namespace
+
+std::size_t earlier_epochs(ticket_times const& times) noexcept
 {
     CLEAT_ASSERT(times.rotation >= std::chrono::seconds{1});
     CLEAT_ASSERT(times.lifetime >= std::chrono::seconds{1});
@@ -31,32 +31,43 @@ std::size_t earlier_epochs(ticket_times const& times)
            2;
 }
 
-} // namespace
-
 ticket_times ticket_times_of(context_spec const& spec) noexcept
 {
     std::chrono::seconds const lifetime = spec.ticket_lifetime.value_or(spec.ticket_rotation);
     return {spec.ticket_rotation, std::min(lifetime, limits::ticket_lifetime_max)};
 }
 
-std::vector<std::shared_ptr<ticket_secret const>> ticket_secrets_of(context_spec const& spec)
+bool has_tickets(context_spec const& spec) noexcept
 {
-    std::vector<std::shared_ptr<ticket_secret const>> all{spec.tickets};
-    all.insert(all.end(), spec.accepted_tickets.begin(), spec.accepted_tickets.end());
+    return spec.tickets != nullptr || !spec.ticket_ratchets.empty();
+}
+
+ticket_sources ticket_sources_of(context_spec const& spec)
+{
+    ticket_sources all;
+    if (spec.tickets != nullptr) {
+        all.secrets.push_back(spec.tickets);
+        all.secrets.insert(
+            all.secrets.end(), spec.accepted_tickets.begin(), spec.accepted_tickets.end());
+        return all;
+    }
+    all.ratchets.reserve(spec.ticket_ratchets.size());
+    for (std::shared_ptr<ticket_ratchet const> const& each : spec.ticket_ratchets)
+        all.ratchets.push_back(*each);
     return all;
 }
 
 ticket_keys::ticket_keys(
-    backend::library_state const& library,
-    std::vector<std::shared_ptr<ticket_secret const>> secrets, ticket_times const& times, clock now)
+    backend::library_state const& library, ticket_sources sources, ticket_times const& times,
+    clock now)
     : library_{library}
-    , secrets_{std::move(secrets)}
+    , sources_{std::move(sources)}
     , rotation_{times.rotation}
     , now_{now}
     , epochs_{this_epoch + 1 + earlier_epochs(times)}
-    , keys_(secrets_.size() * epochs_)
+    , keys_(sources_.size() * epochs_)
 {
-    CLEAT_ASSERT(!secrets_.empty());
+    CLEAT_ASSERT(sources_.secrets.empty() != sources_.ratchets.empty());
 }
 
 ticket_keys::~ticket_keys()
@@ -67,7 +78,7 @@ ticket_keys::~ticket_keys()
 void ticket_keys::wipe() noexcept
 {
     OPENSSL_cleanse(keys_.data(), keys_.size() * sizeof(key));
-    epoch_ = INT64_MIN;
+    clock_epoch_ = epoch_ = INT64_MIN;
 }
 
 ticket_keys::key const* ticket_keys::current() noexcept
@@ -89,8 +100,10 @@ ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) no
             continue;
         std::size_t const secret = i / epochs_;
         std::size_t const place = i % epochs_;
+        // Before a ratchet's epoch this host's clock is the only one that its tickets are of.
+        bool const is_over = place > this_epoch || clock_epoch_ < epoch_;
         std::int64_t const made_by =
-            place > this_epoch ? 0 : last_second(place == next_epoch ? epoch_ + 1 : epoch_);
+            is_over ? 0 : last_second(place == next_epoch ? epoch_ + 1 : epoch_);
         note_ticket(
             {ticket_use::opened, static_cast<std::uint8_t>(secret),
              static_cast<std::uint32_t>(made_by)});
@@ -107,19 +120,61 @@ std::int64_t ticket_keys::last_second(std::int64_t epoch) const noexcept
 
 bool ticket_keys::refresh() noexcept
 {
-    std::chrono::seconds const since =
-        std::chrono::floor<std::chrono::seconds>(now_().time_since_epoch());
-    std::int64_t const epoch = since / rotation_;
-    if (epoch == epoch_)
+    std::int64_t const epoch = ticket_epoch(rotation_, now_());
+    if (epoch == clock_epoch_)
         return true;
-    epoch_ = INT64_MIN;
+    return sources_.ratchets.empty() ? follow(epoch) : follow_ratchets(epoch);
+}
+
+bool ticket_keys::follow(std::int64_t epoch) noexcept
+{
+    clock_epoch_ = epoch_ = INT64_MIN;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
         std::int64_t const latest = epoch + static_cast<std::int64_t>(this_epoch);
         auto const earlier = static_cast<std::int64_t>(i % epochs_);
-        if (!derive(*secrets_[i / epochs_], latest - earlier, keys_[i]))
+        if (!derive(*sources_.secrets[i / epochs_], latest - earlier, keys_[i]))
             return false;
     }
-    epoch_ = epoch;
+    clock_epoch_ = epoch_ = epoch;
+    return true;
+}
+
+bool ticket_keys::follow_ratchets(std::int64_t epoch) noexcept
+{
+    std::int64_t present = epoch;
+    for (ticket_ratchet const& each : sources_.ratchets)
+        present = std::max(present, each.epoch());
+    auto const earlier = static_cast<std::int64_t>(epochs_ - this_epoch - 1);
+    auto const can_follow = [&](ticket_ratchet const& each) {
+        return each.can_advance(present - earlier);
+    };
+    if (!std::ranges::all_of(sources_.ratchets, can_follow))
+        return epoch_ != INT64_MIN; // The keys that it has go on.
+    clock_epoch_ = epoch_ = INT64_MIN;
+    for (std::size_t i = 0; i < sources_.ratchets.size(); ++i)
+        if (!sources_.ratchets[i].advance(library_, present - earlier) ||
+            !derive_window(i, present))
+            return false;
+    clock_epoch_ = epoch;
+    epoch_ = present;
+    return true;
+}
+
+// Epochs that the ratchet does not have any more get the key of the oldest that it has, which is
+// found at its own place first.
+bool ticket_keys::derive_window(std::size_t source, std::int64_t present) noexcept
+{
+    ticket_ratchet walker{sources_.ratchets[source]};
+    key* const keys = &keys_[source * epochs_];
+    std::int64_t const next = present + 1;
+    for (auto place = static_cast<std::size_t>(next - walker.epoch()) + 1; place-- > 0;) {
+        std::span<key> const derived{&keys[place], 1};
+        if (!walker.derive_key(library_, std::as_writable_bytes(derived)) ||
+            !walker.advance(library_, walker.epoch() + 1))
+            return false;
+    }
+    auto const oldest = static_cast<std::size_t>(next - sources_.ratchets[source].epoch());
+    std::fill(keys + oldest + 1, keys + epochs_, keys[oldest]);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cleat/tls/context_spec.hpp>
+#include <cleat/tls/ticket_ratchet.hpp>
 
 #include <array>
 #include <chrono>
@@ -28,12 +29,32 @@ struct ticket_times
 /// ticket_times_of a spec, with its defaults filled in.
 [[nodiscard]] ticket_times ticket_times_of(context_spec const& spec) noexcept;
 
-/// ticket_secrets_of a spec: the first seals.
-[[nodiscard]] std::vector<std::shared_ptr<ticket_secret const>> ticket_secrets_of(
-    context_spec const& spec);
+/// earlier_epochs are those in which a ticket that still lives can have been sealed, by a host
+/// whose clock is an epoch behind this one's.
+[[nodiscard]] std::size_t earlier_epochs(ticket_times const& times) noexcept;
+
+/// has_tickets: a server of the spec seals and opens tickets.
+[[nodiscard]] bool has_tickets(context_spec const& spec) noexcept;
+
+/// ticket_sources is what ticket keys are derived from: secrets or ratchets, not both. The first
+/// seals.
+struct ticket_sources
+{
+    std::vector<std::shared_ptr<ticket_secret const>> secrets{};
+    std::vector<ticket_ratchet> ratchets{};
+
+    [[nodiscard]] std::size_t size() const noexcept { return secrets.size() + ratchets.size(); }
+};
+
+/// ticket_sources_of a spec. The ratchets are copies.
+[[nodiscard]] ticket_sources ticket_sources_of(context_spec const& spec);
 
 /// ticket_keys derives a key for each epoch from each secret, so that processes and hosts that
 /// share a secret and the rotation open each other's tickets without communication.
+///
+/// A ratchet is moved on when an epoch begins, to the oldest epoch whose tickets are opened, and
+/// never back. Where the clock is before that, the ratchet's epoch counts as the present one. A
+/// clock that is further ahead than a ratchet can go is not followed.
 ///
 /// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key of
 /// the first secret. They are opened with the keys of all secrets: those of the epochs in which a
@@ -71,11 +92,10 @@ public:
         std::size_t secret = 0; ///< The secret's place.
     };
 
-    /// library must outlive the keys. There is a secret at least. rotation and lifetime are at
-    /// least a second.
+    /// library must outlive the keys. There is a secret or a ratchet at least. rotation and
+    /// lifetime are at least a second.
     ticket_keys(
-        backend::library_state const& library,
-        std::vector<std::shared_ptr<ticket_secret const>> secrets, ticket_times const& times,
+        backend::library_state const& library, ticket_sources sources, ticket_times const& times,
         clock now = &std::chrono::system_clock::now);
     ~ticket_keys();
     ticket_keys(ticket_keys const&) = delete;
@@ -90,6 +110,9 @@ public:
     /// ticket_watch whether there is one. Valid until the next call.
     [[nodiscard]] opened find(std::span<std::uint8_t const, 16> name) noexcept;
 
+    /// drop_past forgets the keys, and the chain keys of ratchets, of which the time is over.
+    void drop_past() noexcept { static_cast<void>(refresh()); }
+
     /// wipe forgets the keys, as the destructor does. The next use derives them again.
     void wipe() noexcept;
 
@@ -97,16 +120,20 @@ public:
 
 private:
     bool refresh() noexcept;
+    bool follow(std::int64_t epoch) noexcept;
+    bool follow_ratchets(std::int64_t epoch) noexcept;
+    bool derive_window(std::size_t source, std::int64_t present) noexcept;
     [[nodiscard]] std::int64_t last_second(std::int64_t epoch) const noexcept;
     bool derive(ticket_secret const& secret, std::int64_t epoch, key& derived) const noexcept;
 
     backend::library_state const& library_;
-    std::vector<std::shared_ptr<ticket_secret const>> secrets_;
+    ticket_sources sources_;
     std::chrono::seconds rotation_;
     clock now_;
-    std::int64_t epoch_ = INT64_MIN; // None yet.
-    std::size_t epochs_;             // The next one, this one, and those before.
-    std::vector<key> keys_;          // For each secret its epochs, the latest first.
+    std::int64_t clock_epoch_ = INT64_MIN; // None yet; as is:
+    std::int64_t epoch_ = INT64_MIN;       // Later than the clock's, perhaps, with ratchets.
+    std::size_t epochs_;                   // The next one, this one, and those before.
+    std::vector<key> keys_;                // For each source its epochs, the latest first.
 };
 
 } // namespace cleat::tls

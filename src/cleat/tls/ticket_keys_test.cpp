@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace cleat::tls::ticket_keys_test {
@@ -23,13 +24,16 @@ std::chrono::system_clock::time_point test_clock()
     return test_time;
 }
 
-using secrets = std::vector<std::shared_ptr<ticket_secret const>>;
-
 std::shared_ptr<ticket_secret const> secret_of(std::uint8_t fill)
 {
     std::shared_ptr<ticket_secret> const secret = empty_ticket_secret();
     secret->fill(std::byte{fill});
     return secret;
+}
+
+ticket_sources sources_of(std::vector<std::shared_ptr<ticket_secret const>> secrets)
+{
+    return {.secrets = std::move(secrets)};
 }
 
 constexpr ticket_times ten_minutes{600s, 600s};
@@ -41,7 +45,7 @@ struct ticket_keys_fixture
         test_time = std::chrono::system_clock::time_point{1'700'000'400s};
     } // An epoch's start.
     backend::library_state library;
-    ticket_keys keys{library, secrets{secret_of(1)}, ten_minutes, test_clock};
+    ticket_keys keys{library, sources_of({secret_of(1)}), ten_minutes, test_clock};
 };
 
 TEST_CASE_FIXTURE(
@@ -73,7 +77,7 @@ TEST_CASE_FIXTURE(
     ticket_keys_fixture, "a ticket opens on a host whose clock differs by an epoch, and no more")
 {
     for (std::chrono::seconds const lifetime : {300s, 600s, 601s, 3600s}) {
-        ticket_keys other{library, secrets{secret_of(1)}, {600s, lifetime}, test_clock};
+        ticket_keys other{library, sources_of({secret_of(1)}), {600s, lifetime}, test_clock};
         for (std::chrono::seconds const begin : {0s, 1s, 599s}) {
             auto const sealed_at = std::chrono::system_clock::time_point{1'700'000'400s} + begin;
             test_time = sealed_at;
@@ -125,9 +129,10 @@ TEST_CASE_FIXTURE(
     auto const is_opened = [](ticket_keys& host, ticket_keys& sealing) {
         return host.find(sealing.current()->name).sealing_key != nullptr;
     };
-    ticket_keys with_new{library, secrets{secret_of(1), secret_of(2)}, ten_minutes, test_clock};
-    ticket_keys moved{library, secrets{secret_of(2), secret_of(1)}, ten_minutes, test_clock};
-    ticket_keys done{library, secrets{secret_of(2)}, ten_minutes, test_clock};
+    ticket_keys with_new{
+        library, sources_of({secret_of(1), secret_of(2)}), ten_minutes, test_clock};
+    ticket_keys moved{library, sources_of({secret_of(2), secret_of(1)}), ten_minutes, test_clock};
+    ticket_keys done{library, sources_of({secret_of(2)}), ten_minutes, test_clock};
     CHECK(is_opened(keys, with_new));
     CHECK(is_opened(with_new, keys));
     CHECK(is_opened(with_new, moved));
@@ -150,10 +155,10 @@ TEST_CASE("each new secret is different")
 
 TEST_CASE_FIXTURE(ticket_keys_fixture, "two ticket_keys with one secret have the same keys")
 {
-    ticket_keys other{library, secrets{secret_of(1)}, ten_minutes, test_clock};
+    ticket_keys other{library, sources_of({secret_of(1)}), ten_minutes, test_clock};
     CHECK(other.current()->name == keys.current()->name);
     CHECK(other.current()->aes == keys.current()->aes);
-    ticket_keys stranger{library, secrets{secret_of(2)}, ten_minutes, test_clock};
+    ticket_keys stranger{library, sources_of({secret_of(2)}), ten_minutes, test_clock};
     CHECK(stranger.current()->name != keys.current()->name);
     CHECK(stranger.find(keys.current()->name).sealing_key == nullptr);
 }

@@ -19,7 +19,10 @@ namespace cleat::tls {
 /// certificate_fingerprint is the SHA-256 of a certificate's DER, in lower case.
 [[nodiscard]] std::string certificate_fingerprint(X509 const* x509);
 
-/// identity_of is both, of the subject.
+/// certificate_serial is the serial number in hexadecimal, two digits a byte, in lower case.
+[[nodiscard]] std::string certificate_serial(X509 const* x509);
+
+/// identity_of is all of these.
 [[nodiscard]] certificate_identity identity_of(X509 const* x509);
 
 } // namespace cleat::tls

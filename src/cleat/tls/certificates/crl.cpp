@@ -1,6 +1,7 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/crl.hpp>
 #include <cleat/tls/certificates/crl_end.hpp>
+#include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
@@ -116,7 +117,7 @@ std::vector<crl_end> find_crl_ends(crl_source const& source)
 extern "C" int cleat_accept_stale_crl(int preverified, X509_STORE_CTX* store_ctx)
 {
     if (preverified == 1 || X509_STORE_CTX_get_error(store_ctx) != X509_V_ERR_CRL_HAS_EXPIRED)
-        return preverified;
+        return refused_certificate::note(preverified, store_ctx);
     X509_STORE_CTX_set_error(store_ctx, X509_V_OK);
     return 1;
 }

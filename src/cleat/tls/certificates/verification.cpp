@@ -2,6 +2,7 @@
 // changes its SSL_CTX when the client has sent SNI.
 
 #include <cleat/core/assert.hpp>
+#include <cleat/tls/certificates/certificate_names.hpp>
 #include <cleat/tls/certificates/verification.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context_settings.hpp>
@@ -18,6 +19,39 @@
 
 namespace cleat::tls {
 namespace {
+
+// The callback finds it by a pointer of the thread, as own_alert does.
+constinit thread_local refused_certificate* refused_in_call = nullptr;
+
+constexpr char purpose_hint[] = ": a client's certificate needs clientAuth in its extended key "
+                                "usage (EKU), which Let's Encrypt "
+                                "and other public authorities no longer put there";
+
+certificate_fault fault_of(long verify_result) noexcept
+{
+    switch (verify_result) {
+    case X509_V_OK:
+        return certificate_fault::none;
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        return certificate_fault::expired;
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return certificate_fault::not_yet_valid;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_CERT_UNTRUSTED:
+        return certificate_fault::unknown_authority;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return certificate_fault::wrong_name;
+    case X509_V_ERR_CERT_REVOKED:
+        return certificate_fault::revoked;
+    default:
+        return certificate_fault::other;
+    }
+}
 
 void free_function(void*, void* function, CRYPTO_EX_DATA*, int, long, void*) noexcept
 {
@@ -60,6 +94,50 @@ void resume_nothing(SSL* ssl) noexcept
 
 } // namespace
 
+refused_certificate::refused_certificate() noexcept
+{
+    refused_in_call = this;
+}
+
+refused_certificate::~refused_certificate()
+{
+    refused_in_call = nullptr;
+}
+
+int refused_certificate::note(int accepted, X509_STORE_CTX* store_ctx) noexcept
+{
+    X509 const* const leaf =
+        accepted == 1 || refused_in_call == nullptr ? nullptr : X509_STORE_CTX_get0_cert(store_ctx);
+    if (leaf == nullptr)
+        return accepted;
+    try {
+        refused_in_call->identity_ = identity_of(leaf);
+    } catch (std::bad_alloc const&) { // The log's line goes without it.
+    }
+    return accepted;
+}
+
+// The error queue says only that verification failed.
+void refused_certificate::describe(SSL* ssl, failure_info& failure) noexcept
+{
+    long const why = SSL_get_verify_result(ssl);
+    if (why == X509_V_OK)
+        return;
+    failure.refused = std::move(identity_);
+    failure.certificate = fault_of(why);
+    try {
+        failure.reason = X509_verify_cert_error_string(why);
+        if (why == X509_V_ERR_INVALID_PURPOSE && SSL_is_server(ssl) == 1)
+            failure.reason += purpose_hint;
+    } catch (std::bad_alloc const&) { // The error queue's text stays.
+    }
+}
+
+extern "C" int cleat_note_refused(int preverified, X509_STORE_CTX* store_ctx)
+{
+    return refused_certificate::note(preverified, store_ctx);
+}
+
 extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* store_ctx)
 {
     auto* const ssl = static_cast<SSL*>(
@@ -73,7 +151,7 @@ extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* store_ctx)
     }
     if (!accepted && X509_STORE_CTX_get_error(store_ctx) == X509_V_OK)
         X509_STORE_CTX_set_error(store_ctx, X509_V_ERR_APPLICATION_VERIFICATION);
-    return accepted ? 1 : 0;
+    return refused_certificate::note(accepted ? 1 : 0, store_ctx);
 }
 
 bool attach_verify_function(SSL_CTX* ctx, verify_function const* function) noexcept

@@ -165,7 +165,11 @@ private:
                                   scanned_certificate& found) {
                 return recall(index, stamps, found);
             };
-        scan_certificates(paths_, cpu_count(), handlers);
+        scan_list const list{
+            .count = paths_.size(), .paths = [this](std::size_t index) -> certificate_paths const& {
+                return paths_[index];
+            }};
+        scan_certificates(list, cpu_count(), handlers);
     }
 
     // On any thread. The collection before does not change.

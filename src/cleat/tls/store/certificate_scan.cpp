@@ -1,4 +1,4 @@
-// The paths are cut into pieces of limits::certificates_read_together. Each thread takes the next
+// The list is cut into pieces of limits::certificates_read_together. Each thread takes the next
 // piece and leaves what it has found; the caller's thread hands the pieces on in their order.
 
 #include <cleat/core/limits.hpp>
@@ -68,8 +68,8 @@ private:
 class scan
 {
 public:
-    scan(std::span<certificate_paths const> all, scan_handlers const& handlers)
-        : all_{all}, handlers_{handlers}, pieces_((all.size() + piece_size - 1) / piece_size)
+    scan(scan_list const& all, scan_handlers const& handlers)
+        : all_{all}, handlers_{handlers}, pieces_((all.count + piece_size - 1) / piece_size)
     {
     }
 
@@ -131,7 +131,7 @@ private:
             return false;
         piece& mine = pieces_[number];
         std::size_t const begin = number * piece_size;
-        std::size_t const size = std::min(piece_size, all_.size() - begin);
+        std::size_t const size = std::min(piece_size, all_.count - begin);
         try {
             mine.found.reserve(size);
             steady_yield others_first;
@@ -149,14 +149,14 @@ private:
     {
         if (handlers_.recall) {
             scanned_certificate known;
-            certificate_stamps const stamps = stamps_of(all_[index], {});
+            certificate_stamps const stamps = stamps_of(all_.paths(index), {});
             if (stamps.is_known() && handlers_.recall(index, stamps, known)) {
                 known.stamps = stamps;
                 known.is_recalled = true;
                 return known;
             }
         }
-        return own.scan(all_[index]);
+        return own.scan(all_.paths(index));
     }
 
     // Hands on the pieces that are done, up to the first that is not.
@@ -170,7 +170,7 @@ private:
         }
     }
 
-    std::span<certificate_paths const> all_;
+    scan_list const& all_;
     scan_handlers const& handlers_;
     std::vector<piece> pieces_;
     std::atomic<std::size_t> next_{0};
@@ -180,8 +180,7 @@ private:
 
 } // namespace
 
-void scan_certificates(
-    std::span<certificate_paths const> all, std::size_t threads, scan_handlers const& handlers)
+void scan_certificates(scan_list const& all, std::size_t threads, scan_handlers const& handlers)
 {
     scan{all, handlers}.run(std::max<std::size_t>(threads, 1));
 }

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +47,7 @@ struct scanned_certificate
 
 struct scan_handlers
 {
-    /// Called for every certificate, in the order of the paths.
+    /// Called for every certificate, in the order of the list.
     std::function<void(std::size_t index, scanned_certificate const& found)> found;
     /// Called from time to time with the number of certificates that have been read.
     std::function<void(std::size_t read)> progress;
@@ -62,11 +61,18 @@ struct scan_handlers
     file_opener opener{}; ///< Opens files that this process may not open.
 };
 
+/// scan_list is the certificates to scan, by number. A function, because a copy of a hundred
+/// thousand paths would double the memory of a reload. Any thread.
+struct scan_list
+{
+    std::size_t count = 0;
+    std::function<certificate_paths const&(std::size_t index)> paths;
+};
+
 /// scan_certificates reads files with `threads` threads, of which the caller's is one, and
 /// calls the handlers on the caller's. It parses every certificate, chain and key, and lets the TLS
 /// library accept them, as a context would; then it drops them. Throws std::bad_alloc,
 /// std::system_error, and what the handlers throw.
-void scan_certificates(
-    std::span<certificate_paths const> all, std::size_t threads, scan_handlers const& handlers);
+void scan_certificates(scan_list const& all, std::size_t threads, scan_handlers const& handlers);
 
 } // namespace cleat::tls

@@ -5,9 +5,7 @@
 #include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
-#include <openssl/digest.h>
 #include <openssl/ec_key.h>
-#include <openssl/hkdf.h>
 #include <openssl/nid.h>
 #include <openssl/pem.h>
 
@@ -54,20 +52,6 @@ x509_ptr library_state::read_certificate(BIO* pem) const
 evp_pkey_ptr library_state::read_private_key(BIO* pem) const
 {
     return evp_pkey_ptr{PEM_read_bio_PrivateKey(pem, nullptr, no_passphrase, nullptr)};
-}
-
-bool library_state::derive(
-    std::span<std::byte const> secret, std::span<std::byte const> info,
-    std::span<std::byte> out) const noexcept
-{
-    bool const done =
-        HKDF(
-            reinterpret_cast<std::uint8_t*>(out.data()), out.size(), EVP_sha256(),
-            reinterpret_cast<std::uint8_t const*>(secret.data()), secret.size(), nullptr, 0,
-            reinterpret_cast<std::uint8_t const*>(info.data()), info.size()) == 1;
-    if (!done)
-        clear_errors();
-    return done;
 }
 
 void library_state::leave_thread() const noexcept {}
