@@ -7,6 +7,7 @@ from pathlib import Path
 from conftest import binary
 from http_handlers import head_of_request
 from origins import Handler, Upstream
+from rations import is_there
 
 # The host and its command are the last two words of ssh's command line.
 SSH = """#!/bin/sh
@@ -63,9 +64,18 @@ class FakeHosts:
         found = [str(path) for path in self.folder.glob("*/tmp/*")]
         for path in self.folder.glob("*/pid"):
             pid = int(path.read_text())
-            if Path(f"/proc/{pid}").exists():
+            if is_host(pid):
                 found.append(f"process {pid}")
         return found
+
+
+def is_host(pid: int) -> bool:
+    """is_host says whether a process runs the cleat-bench of a host. An ended process stays
+    as a zombie where its shell has ended before it, and its number may be another program's."""
+    try:
+        return is_there(pid) and b"cleat-bench" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def counted(requests: list[str]) -> Handler:

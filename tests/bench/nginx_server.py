@@ -15,7 +15,7 @@ MISSING = "nginx is missing: apps/cleat-bench/compare/peers/install"
 
 class Nginx:
     """Nginx serves while its `with` lasts. `log` is the format of its log, `settings` are of its
-    server."""
+    server, `listens` are words of its listen."""
 
     CONFIG = """
 daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
@@ -26,19 +26,21 @@ http {{
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   log_format own "{log}"; access_log {folder}/own.log own;
   server {{
-    listen {address} ssl; ssl_certificate {cert}; ssl_certificate_key {key};
+    listen {address} ssl {listens}; ssl_certificate {cert}; ssl_certificate_key {key};
     {settings}
   }}
 }}
 """
 
-    def __init__(self, folder: Path, certificate: Certificate, settings: str, log: str) -> None:
+    def __init__(
+        self, folder: Path, certificate: Certificate, settings: str, log: str, listens: str = ""
+    ) -> None:
         self.log = folder / "own.log"
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
         config = folder / "nginx.conf"
         config.write_text(self.CONFIG.format(
-            folder=folder, address=self.address, settings=settings, log=log,
+            folder=folder, address=self.address, settings=settings, log=log, listens=listens,
             cert=certificate.cert, key=certificate.key))
         fd = self.listener.fileno()
         assert PROGRAM

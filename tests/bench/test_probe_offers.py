@@ -19,7 +19,7 @@ from deadlines import DEADLINE
 from ocsp_responses import Authority
 from probed import Report, Server, bench
 from raw_server import HANDSHAKE, HANDSHAKE_FAILURE, RawServer, alert, record, sized
-from server_process import free_port
+from ports import free_port
 
 EVERYTHING = "ALL:COMPLEMENTOFALL:@SECLEVEL=0"
 AES128, DHE_AES128 = 0x002F, 0x0033

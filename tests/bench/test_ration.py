@@ -87,7 +87,6 @@ def test_a_server_that_does_not_keep_up_is_not_compared(bench):
     assert trial["scenario"]["server_cpu"] == 0.1
     for each in trial["servers"]:
         assert each["overloaded"] == 1 and each["ratios"] == {}
-        assert not each["rounds"][0]["load"]["client_limited"]
 
 
 @pytest.mark.parametrize(

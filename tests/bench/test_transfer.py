@@ -132,3 +132,18 @@ def test_bad_words(bench):
     ):
         ran = bench.run("transfer", *words)
         assert ran.returncode == 2 and part in ran.stderr, ran.stderr
+
+
+def test_uploads_that_a_server_resets_end(bench, server):
+    """Where a send finds the reset first, no event may come for what is left to read."""
+
+    def handle(upstream):
+        upstream.receive_exactly(300_000)
+        upstream.reset()
+
+    ran = bench.run("load", "-c", 4, "-d", "2s", "--no-preflight", "--method", "POST",
+                    "--path", "/", "--body-size", "30M", "--json", "t.json",
+                    server(handle).address)
+    assert ran.returncode == 1, ran.stderr
+    found = bench.read(bench.folder / "t.json")
+    assert found["ok"] == 0 and found["failed"] > 100

@@ -4,7 +4,6 @@ import csv
 import re
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -14,6 +13,7 @@ import program
 from deadlines import DEADLINE, eventually
 from http_handlers import http, says
 from origins import Origin
+from unsent import failures_of_sent, sent
 from websocket_server import (
     BINARY, CLOSE, FIN, PING, PONG, TEXT, Client, Seen, close_frame, echo, echoes, frame, serves,
 )  # fmt: skip
@@ -94,7 +94,7 @@ def test_a_kept_websocket_sends_until_a_number_is_met(bench, server):
 def test_messages_at_a_rate(bench, server):
     """WebSockets are open before the first message is due."""
     found = load(bench, server(echo()), "-c", 5, "-r", 100, "-d", "2s", "--keep")
-    assert found["attempts"] == found["ok"] == 200 and found["kept_up"]
+    assert found["attempts"] == 200 and found["ok"] == sent(found) > 0
     assert found["websocket"]["openings"] == found["connections"] == 5
     assert found["websocket"]["opened_in_time"] == 0, "they were open before"
     assert found["handshakes"]["full"] == 5
@@ -115,9 +115,8 @@ def test_a_stall_is_seen_by_all_messages_that_were_due_in_it(bench, server):
 
     found = load(bench, server(echo(change=change)), "-c", 1, "-r", 100, "-d", "3s", "--keep",
                  "--no-preflight")
-    assert found["attempts"] == found["ok"] == 300
+    assert found["attempts"] == 300 and found["ok"] == sent(found)
     assert found["latency"]["response"]["max_ns"] > 0.95e9
-    assert found["latency"]["response"]["p50_ns"] < 0.4e9
 
 
 @pytest.mark.figures
@@ -136,9 +135,10 @@ def test_openings_at_a_rate_that_is_too_high(bench, server):
     found = load(bench, server(one_by_one), "-r", 100, "-d", "1s", "--messages", 1)
     assert found["ok"] == 100 and not found["kept_up"]
     assert found["rate"] < 60
-    assert found["websocket"]["opening"]["p50_ns"] > 0.3e9
+    opening = found["websocket"]["opening"]["p50_ns"]
+    assert opening > 0.3e9
     assert "from the start of each message to the echo's last byte" in found["text"]
-    assert found["latency"]["response"]["p50_ns"] < 0.1e9
+    assert found["latency"]["response"]["p50_ns"] < opening / 2
     assert found["websocket"]["opened_in_time"] < 60
 
 
@@ -168,7 +168,16 @@ def test_subprotocols_and_fields(bench, server):
 # Held.
 
 
-@pytest.mark.figures
+def held(bench, target, *words: object, is_seen) -> dict:
+    """held is a load that holds WebSockets until the test has seen what it waits for, and is then
+    ended as by Ctrl-C."""
+    child = bench.start("load", "--websocket", "--hold", *words, "-d", "1h", "--no-preflight",
+                        "--json", "held.json", "-q", target.address)
+    eventually("what the test waits for", is_seen)
+    out, _ = bench.interrupted(child)
+    return bench.read(bench.folder / "held.json", out)
+
+
 def test_held_websockets_answer_pings_and_count_messages(bench, server):
     seen = Seen()
 
@@ -177,20 +186,18 @@ def test_held_websockets_answer_pings_and_count_messages(bench, server):
             client.send(frame(TEXT, b"news") + frame(PING, bytes([number])))
         assert client.message() is None
 
-    found = load(bench, server(serves(push, seen)), "-c", 8, "-d", "1s", "--hold",
-                 "--no-preflight")
+    # The latest ping is always answered.
+    found = held(bench, server(serves(push, seen)), "-c", 8,
+                 is_seen=lambda: seen.pongs.count(b"\x04") == 8)
     assert found["attempts"] == found["ok"] == 8
-    assert found["measured_ns"] == 1e9
     about = found["websocket"]
     assert about["use"] == "hold" and about["messages"] == about["pings"] == 40
-    assert seen.pongs.count(b"\x04") == 8, "the latest is always answered"
-    assert len(seen.closes) == 8
-    assert found["latency"]["response"]["max_ns"] < 0.9e9, "it is the opening's"
-    assert found["drained"] == 0
+    eventually("all were closed", lambda: len(seen.closes) == 8)
+    opening = about["opening"]
+    assert found["latency"]["response"]["max_ns"] == opening["max_ns"], "it is the opening's"
     assert re.search(r"received +40 messages, 40 pings", found["text"])
 
 
-@pytest.mark.figures
 @pytest.mark.parametrize(
     "say, kind",
     [
@@ -206,6 +213,7 @@ def test_held_websockets_answer_pings_and_count_messages(bench, server):
 def test_a_held_websocket_that_the_server_ends(bench, server, say, kind):
     """The first connection is ended at once. Another one takes its place, and stays."""
     answered = []
+    seen = Seen()
     turn = threading.Lock()
 
     def end_first(client) -> None:
@@ -218,9 +226,10 @@ def test_a_held_websocket_that_the_server_ends(bench, server, say, kind):
                 answered[0] = client.frame()
             client.upstream.close()
         else:
+            client.send(frame(PING))
             client.message()
 
-    found = load(bench, server(serves(end_first)), "-c", 1, "-d", "1s", "--hold", "--no-preflight")
+    found = held(bench, server(serves(end_first, seen)), "-c", 1, is_seen=lambda: seen.pongs)
     assert failure(found) == ("open", kind)
     assert found["ok"] == 1 and found["failed"] == 1
     assert found["websocket"]["opened"] == 2
@@ -236,21 +245,24 @@ def test_websockets_that_are_opened_at_a_pace_and_held(bench, server):
     later: nothing had to wait for these, so there is no queue."""
     turn = threading.Lock()
     count = 0
+    all_open = threading.Event()
 
     def end_two(client) -> None:
         nonlocal count
         with turn:
             count += 1
             is_late = count <= 2
+            if count == 6:
+                all_open.set()
         if is_late:
-            threading.Event().wait(1)  # It is later than the last opening.
+            assert all_open.wait(DEADLINE)
             client.send(close_frame(1001))
         client.message()
 
     found = load(bench, server(serves(end_two)), "-n", 6, "-r", 20, "-d", "2s", "--hold",
                  "--no-preflight")
     assert found["measured_ns"] == 0.3e9 and found["drain_ns"] > 1.5e9
-    assert found["ok"] == 4 and found["drained"] == 0 and found["kept_up"]
+    assert found["ok"] == 4 and found["drained"] == 0
     assert failure(found) == ("open", "closed with code 1001, going away")
     assert found["rate"] == pytest.approx(4 / 0.3)
 
@@ -289,8 +301,9 @@ def test_a_websocket_that_ends_between_two_messages(bench, server):
     found = load(bench, server(serves(five, seen)), "-c", 1, "-r", 20, "-d", "1s", "--keep",
                  "--no-preflight")
     assert found["attempts"] == 20
-    assert failure(found) == ("open", "closed with code 1012, service restart")
-    assert found["failed"] == 3 and found["websocket"]["openings"] == 4
+    reason = ("open", "closed with code 1012, service restart")
+    assert failures_of_sent(found) == {reason: sent(found) // 6}
+    assert found["websocket"]["openings"] in {-(-sent(found) // 6), 4}
 
 
 # Refused, and wrong.
@@ -374,6 +387,7 @@ def test_an_echo_that_never_comes(bench, server):
 
     def pings(client) -> None:
         client.message()
+        client.send(frame(PING))
         while not end.wait(0.05):  # It is the pace of the pings.
             client.send(frame(PING))
 
@@ -381,7 +395,7 @@ def test_an_echo_that_never_comes(bench, server):
                  "--answer-timeout", "400ms", "--no-preflight", code=1)
     end.set()
     assert failure(found) == ("answer", "timeout")
-    assert found["websocket"]["pings"] >= 3
+    assert found["websocket"]["pings"] >= 1
 
 
 def pings_without_a_pause(client) -> None:
@@ -397,36 +411,29 @@ def test_deadlines_come_while_a_server_sends_pings_without_a_pause(bench, server
 
 
 def test_the_end_of_the_time_comes_while_a_server_sends_pings_without_a_pause(bench, server):
-    """It ends within the second in which a server may answer the Close, and not with the drain."""
-    began = time.monotonic()
+    """It ends within the second in which a server may answer the Close, and not with the drain,
+    whose two minutes the test would not wait for."""
     found = load(bench, server(serves(pings_without_a_pause)), "-c", 1, "-d", "1s", "--hold",
-                 "--workers", 1, "--no-preflight")
+                 "--workers", 1, "--answer-timeout", "60s", "--no-preflight")
     assert found["ok"] == 1
-    assert time.monotonic() - began < 10
 
 
 @pytest.mark.figures
 def test_a_long_message_that_the_server_reads_slowly(bench, server):
-    """The time-out is of a silence: this message takes longer, and goes on all the time."""
+    """The time-out is of a silence: this message takes longer, and goes on all the time. The server
+    closes before it has read all, so that the client never waits for an echo of 60 MB."""
 
     def slow(client) -> None:
-        take = client.take
-
-        def in_pieces(size: int) -> bytes:
-            got = b""
-            while len(got) < size:
-                got += take(min(size - len(got), 1 << 20))
-                if len(got) < 40 << 20 < size:
-                    threading.Event().wait(0.1)  # It is the pace of the server.
-            return got
-
-        client.take = in_pieces
-        echoes()(client)
+        for _ in range(40):
+            client.take(1 << 20)
+            threading.Event().wait(0.1)  # It is the pace of the server.
+        client.send(close_frame(1009))
+        client.upstream.receive_to_end()
 
     found = load(bench, server(serves(slow)), "-c", 1, "-n", 1, "--messages", 1, "--message-size",
-                 "60M", "--answer-timeout", "3s", "--no-preflight")
-    assert found["ok"] == 1
-    assert found["latency"]["response"]["max_ns"] > 3.9e9
+                 "60M", "--answer-timeout", "3s", "--no-preflight", code=1)
+    assert failure(found) == ("answer", "closed with code 1009, message too big")
+    assert found["measured_ns"] > 3.9e9
 
 
 def test_the_end_of_a_connection_in_the_middle_of_an_echo(bench, server):
@@ -530,7 +537,7 @@ def test_a_server_of_boost_beast(bench, certs, words):
         port = re.search(r"(\d+)\s*$", child.stdout.readline())[1]
         way = () if "--keep" in words else ("-n", 40, "--messages", 10)
         found = load(bench, f"127.0.0.1:{port}", "-c", 2, *way, "--message-type", "binary", *words)
-        assert found["failed"] == 0 and found["ok"] >= 40
+        assert found["ok"] == sent(found) > 0
     finally:
         child.kill()
         child.wait(DEADLINE)

@@ -4,6 +4,8 @@
 #include "commands/staircase_options.hpp"
 #include "commands/transfer_options.hpp"
 #include "compare/compare_options.hpp"
+#include "compare/preset.hpp"
+#include "compare/scenario_files.hpp"
 #include "generate/target.hpp"
 #include "manual/command_line_page.hpp"
 #include "result/environment.hpp"
@@ -61,7 +63,7 @@ std::string typed(std::span<char const* const> arguments)
             !word.empty() &&
             word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                    "-_.,:/=+@%[]") == std::string_view::npos;
-        text += ' ' + (plain ? std::string{word} : quoted(word));
+        text += ' ' + (plain ? std::string{word} : shell_quoted(word));
     }
     return text;
 }
@@ -180,6 +182,8 @@ void add_load(CLI::App& app, load_options& options)
     options.add_limits(app);
     options.add_tls(app);
     options.add_exchange(app);
+    options.add_http2(app);
+    options.add_streams(app);
     options.add_websocket(app);
     options.add_output(app);
     options.add_gate(app);
@@ -191,7 +195,8 @@ void add_load(CLI::App& app, load_options& options)
 void add_probe(CLI::App& app, probe_request& request)
 {
     app.add_option("targets", request.targets, "HOST, HOST:PORT or https://HOST:PORT/")->required();
-    app.add_option("--ca", request.authorities, "PEM file of authorities; otherwise the system's");
+    app.add_option("--ca", request.authorities, "PEM file of authorities; otherwise the system's")
+        ->type_name("FILE");
     app.add_option(
         "--sni,--name", request.name,
         "name to ask for and to verify; otherwise the host; an address is verified only");
@@ -199,7 +204,7 @@ void add_probe(CLI::App& app, probe_request& request)
     app.add_option("--parallel", request.parallel, "hosts that are probed at a time")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
-    app.add_option("--json", request.json, "write all findings to this file");
+    app.add_option("--json", request.json, "write all findings to this file")->type_name("FILE");
     app.add_option(
         "--fleet", request.fleet,
         "hosts that should resume the target's sessions; each with all its addresses");
@@ -212,9 +217,12 @@ void add_probe(CLI::App& app, probe_request& request)
 
 void add_merge(CLI::App& app, merge_request& request)
 {
-    app.add_option("files", request.files, "results of `load --json`")->required();
-    app.add_option("--json", request.output.json, "write the sum to this file");
-    app.add_option("--html", request.output.html, "write a report with charts to this file");
+    app.add_option("files", request.files, "results of `load --json`")
+        ->type_name("FILE")
+        ->required();
+    app.add_option("--json", request.output.json, "write the sum to this file")->type_name("FILE");
+    app.add_option("--html", request.output.html, "write a report with charts to this file")
+        ->type_name("FILE");
     app.add_option("--name", request.name, "name of the sum");
     app.footer(merge_epilogue);
 }
@@ -222,8 +230,9 @@ void add_merge(CLI::App& app, merge_request& request)
 void add_report(CLI::App& app, report_request& request)
 {
     app.add_option("files", request.files, "files that `--json` of any subcommand wrote")
+        ->type_name("FILE")
         ->required();
-    app.add_option("--out", request.out, "the file to write")->required();
+    app.add_option("--out", request.out, "the file to write")->type_name("FILE")->required();
     app.footer(report_epilogue);
 }
 
@@ -305,6 +314,16 @@ private:
     serve_options serve_;
 };
 
+std::vector<manual::command> described_commands(CLI::App const& app)
+{
+    std::vector<manual::command> made = manual::commands_of(app);
+    for (char const* const name : {"server", "--servers", "--base"})
+        add_choices(made, name, preset_names());
+    add_choices(made, "--scenario", {"all"});
+    add_choices(made, "--scenario", scenario_names());
+    return made;
+}
+
 manual::page manual_page(CLI::App const& app)
 {
     return {
@@ -313,7 +332,7 @@ manual::page manual_page(CLI::App const& app)
         .version = "cleat " CLEAT_VERSION,
         .summary = "load generator for TLS servers",
         .description = {app.get_description()},
-        .commands = manual::commands_of(app),
+        .commands = described_commands(app),
         .see_also = {"cleat(1)", "cleat-locks(1)"}};
 }
 

@@ -81,6 +81,21 @@ std::string cure_for_websocket(failure const& what)
     return {};
 }
 
+// The cure for a failure of the first request by HTTP/2; empty where it is one of any request.
+std::string cure_for_http2(failure const& what)
+{
+    if (what.kind.starts_with("no HTTP/2") || what.kind == "alert no_application_protocol")
+        return "switch HTTP/2 on at the server ('http2' in nginx, 'alpn h2' in HAProxy), or leave "
+               "--http2 out";
+    if (what.stage == stage::answer && what.kind.starts_with("protocol: "))
+        return "the server breaks RFC 9113: see its log, and what stands before it";
+    if (what.kind.find("RST_STREAM ") != std::string::npos ||
+        what.kind.find("GOAWAY ") != std::string::npos || what.kind == "no stream allowed")
+        return "the server has refused the request: see its log, and RFC 9113, section 7 for the "
+               "error code";
+    return {};
+}
+
 // The cure for a failure of the first transaction.
 std::string cure_for_first(failure const& what, load_request const& request)
 {
@@ -96,7 +111,11 @@ std::string cure_for_first(failure const& what, load_request const& request)
         return "the server does not speak TLS on this port";
     if (what.kind.starts_with("certificate"))
         return cure_for_certificate(what.kind, request.spec.tls.verify_origin);
-    bool const may_be_h2 = std::ranges::count(request.spec.tls.alpn, "h2") != 0;
+    if (request.spec.http2)
+        if (std::string cure = cure_for_http2(what); !cure.empty())
+            return cure;
+    bool const may_be_h2 =
+        !request.spec.http2 && std::ranges::count(request.spec.tls.alpn, "h2") != 0;
     if (may_be_h2 && (what.stage == stage::answer || what.stage == stage::upgrade))
         return "this client speaks HTTP/1.1: leave h2 out of --alpn";
     if (request.spec.websocket)
@@ -131,12 +150,18 @@ std::string cure_for_first(failure const& what, load_request const& request)
 }
 
 // One transaction before the run: a mistake in the command line is reported at once, and not after
-// the timeouts of thousands of transactions. `path` names the one of several that it is for.
-void try_request(load_request const& request, std::string const& bytes, std::string const& path)
+// the timeouts of thousands of transactions. It is that of one of several paths, by its number.
+void try_request(load_request const& request, std::size_t number)
 {
     load_spec one = request.spec;
-    one.exchange.request = bytes;
-    one.exchange.by_path.clear();
+    std::string path;
+    if (!one.exchange.by_path.empty()) {
+        path = one.exchange.by_path[number].path;
+        one.exchange.request = one.exchange.by_path[number].request;
+        one.exchange.by_path.clear();
+    }
+    if (one.http2)
+        one.http2->requests = {request.spec.http2->requests[number]};
     one.loop = closed{1};
     one.exchange.requests = 1;
     one.keep = false;
@@ -169,11 +194,9 @@ void try_request(load_request const& request, std::string const& bytes, std::str
 
 void try_once(load_request const& request)
 {
-    exchange const& exchange = request.spec.exchange;
-    if (exchange.by_path.empty())
-        try_request(request, exchange.request, "");
-    for (weighted_request const& each : exchange.by_path)
-        try_request(request, each.request, each.path);
+    std::size_t const all = std::max<std::size_t>(request.spec.exchange.by_path.size(), 1);
+    for (std::size_t number = 0; number != all; ++number)
+        try_request(request, number);
 }
 
 // Shows the progress of a run in the view, where there is one. The view must outlive the run.

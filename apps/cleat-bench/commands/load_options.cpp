@@ -249,6 +249,7 @@ load_request load_options::make() const
 {
     check_effect();
     check_values();
+    check_http2();
     check_websocket();
     check_hosts();
     load_request request;
@@ -256,6 +257,8 @@ load_request load_options::make() const
     std::string const path_of_target = set_target(request.spec);
     set_tls(request);
     set_exchange(request, path_of_target);
+    if (http2)
+        set_http2(request, path_of_target);
     if (websocket)
         set_websocket(request);
     for (int const pid : server_pids)

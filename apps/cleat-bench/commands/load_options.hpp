@@ -57,6 +57,9 @@ public:
     std::string size;
     std::string body_text; ///< That a right body has.
 
+    bool http2 = false;
+    unsigned streams = 1; ///< Of HTTP/2, on each connection.
+
     bool websocket = false;
     std::optional<unsigned> messages;
     std::string message_size = "125";
@@ -100,6 +103,8 @@ public:
     void add_start(CLI::App& app);
     void add_tls(CLI::App& app);
     void add_exchange(CLI::App& app);
+    void add_http2(CLI::App& app);
+    void add_streams(CLI::App& app);
     void add_websocket(CLI::App& app);
     void add_limits(CLI::App& app);
     void add_output(CLI::App& app);
@@ -116,6 +121,7 @@ public:
 
 private:
     void check_effect() const;
+    void check_http2() const;
     void check_websocket() const;
     void check_values() const;
     void check_hosts() const;
@@ -129,6 +135,7 @@ private:
     void set_reuse(load_request& request) const;
     void set_exchange(load_request& request, std::string const& path_of_target) const;
     void set_requests(load_request& request, std::string const& path_of_target) const;
+    void set_http2(load_request& request, std::string const& path_of_target) const;
     void set_websocket(load_request& request) const;
     void set_gate(load_request& request) const;
     [[nodiscard]] hosts_request make_hosts() const;

@@ -116,10 +116,14 @@ void load_options::add_tls(CLI::App& app)
            "check the server's certificate and its name (costs the client CPU); the system's "
            "authorities are trusted, or those of --ca")
         ->group(group);
-    app.add_option("--ca", authorities, "PEM file of authorities for --verify")->group(group);
+    app.add_option("--ca", authorities, "PEM file of authorities for --verify")
+        ->type_name("FILE")
+        ->group(group);
     app.add_option("--cert", certificate, "PEM file of the client's certificate and chain")
+        ->type_name("FILE")
         ->group(group);
     app.add_option("--key", key, "PEM file of its key, where it is not in the same file")
+        ->type_name("FILE")
         ->group(group);
     app.add_option("--reuse", reuse, "connections that each session serves; 1: none is resumed")
         ->group(group)
@@ -154,6 +158,7 @@ void load_options::add_exchange(CLI::App& app)
     app.add_option("--body-size", body_size, "bytes of a body to send: 10M")->group(what_group);
     app.add_option("--raw", raw, "send this text and take bytes, not HTTP")->group(what_group);
     app.add_option("--raw-file", raw_file, "send this file and take bytes, not HTTP")
+        ->type_name("FILE")
         ->group(what_group);
     app.add_option("--requests", requests, "number on each connection, one after the other")
         ->group(what_group)
@@ -174,8 +179,12 @@ void load_options::add_output(CLI::App& app)
 {
     app_ = &app;
     std::string const group = "Result";
-    app.add_option("--json", json, "write the whole result to this file")->group(group);
-    app.add_option("--html", html, "write a report with charts to this file")->group(group);
+    app.add_option("--json", json, "write the whole result to this file")
+        ->type_name("FILE")
+        ->group(group);
+    app.add_option("--html", html, "write a report with charts to this file")
+        ->type_name("FILE")
+        ->group(group);
     app.add_option("--name", name, "name of this result")->group(group);
     app.add_option("--interval", interval, "interval of the timeline")
         ->group(group)
@@ -199,6 +208,7 @@ void load_options::add_gate(CLI::App& app)
         ->group(group);
     app.add_option(
            "--baseline", baseline, "exit code 3 where it is worse than this earlier --json file")
+        ->type_name("FILE")
         ->group(group);
     app.add_option(
            "--tolerance", tolerance,
@@ -206,9 +216,13 @@ void load_options::add_gate(CLI::App& app)
         ->group(group)
         ->capture_default_str();
     app.add_option("--junit", junit, "write what passed and failed to this file, for CI")
+        ->type_name("FILE")
         ->group(group);
-    app.add_option("--csv", csv, "write the key figures to this file")->group(group);
+    app.add_option("--csv", csv, "write the key figures to this file")
+        ->type_name("FILE")
+        ->group(group);
     app.add_option("--prometheus", prometheus, "write the key figures to this file, as metrics")
+        ->type_name("FILE")
         ->group(group);
 }
 

@@ -40,6 +40,7 @@ void staircase_options::add_to(CLI::App& app)
     load.add_limits(app);
     load.add_tls(app);
     load.add_exchange(app);
+    load.add_http2(app);
     load.add_output(app);
     load.add_target(app);
     app.footer(staircase_epilogue);

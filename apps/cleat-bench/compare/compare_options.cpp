@@ -105,8 +105,9 @@ std::filesystem::path folder_of_programs(std::string const& binaries)
 void add_binaries(CLI::App& app, std::string& binaries)
 {
     app.add_option(
-        "--binaries", binaries,
-        "folder of cleat, perf-origin and the controls [where cleat-bench is]");
+           "--binaries", binaries,
+           "folder of cleat, perf-origin and the controls [where cleat-bench is]")
+        ->type_name("DIR");
 }
 
 // The first cores are the servers', and the others the clients'.
@@ -198,17 +199,18 @@ void compare_options::add_to(CLI::App& app)
            "with ,pid=PID its CPU and memory are measured too")
         ->allow_extra_args(false);
     app.add_option(
-        "--scenario", scenarios,
-        "name of a scenario or path of a file, more than once; all: every scenario "
-        "[full-ecdsa-p256]");
+           "--scenario", scenarios,
+           "name of a scenario or path of a file, more than once; all: every scenario "
+           "[full-ecdsa-p256]")
+        ->type_name("FILE");
     app.add_option("--rounds", rounds, "how many times the servers take turns")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
     placement.add_to(app);
     add_binaries(app, binaries);
     app.add_option("--base", base, "server that the others are compared with [the first]");
-    app.add_option("--json", json, "write everything to this file");
-    app.add_option("--html", html, "write a report with charts to this file");
+    app.add_option("--json", json, "write everything to this file")->type_name("FILE");
+    app.add_option("--html", html, "write a report with charts to this file")->type_name("FILE");
     app.add_flag("-q,--quiet", quiet, "no progress");
     app.footer(fmt::format(
         "\nScenarios: {}.\napps/cleat-bench/compare/scenarios/README.md says how to write one.\n\n"
@@ -273,10 +275,12 @@ void serve_options::add_to(CLI::App& app)
         ->required();
     app.add_option(
            "--scenario", scenario, "name of a scenario or path of a file: its certificate and TLS")
+        ->type_name("FILE")
         ->capture_default_str();
     placement.add_to(app);
     add_binaries(app, binaries);
-    app.add_option("--program", program, "another build of this server, to be run instead");
+    app.add_option("--program", program, "another build of this server, to be run instead")
+        ->type_name("FILE");
     app.add_option("--env", variables, "NAME=VALUE for the server's environment, more than once");
     app.add_flag("--json", json, "print its address and processes in a line of JSON");
     app.footer(

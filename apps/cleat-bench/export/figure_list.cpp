@@ -59,6 +59,28 @@ std::vector<listed_figure> websocket_figures_of(result const& found)
     return figures;
 }
 
+std::vector<listed_figure> http2_figures_of(std::optional<http2_counts> const& counts)
+{
+    auto const number = [&](std::uint64_t http2_counts::*figure) {
+        return counts ? std::optional{static_cast<double>((*counts).*figure)} : std::nullopt;
+    };
+    return {
+        {"http2_streams", "Streams of HTTP/2 that each connection was to have open.",
+         counts ? std::optional<double>{counts->streams} : std::nullopt},
+        {"http2_streams_open_max", "Streams that a connection had open at most.",
+         counts ? std::optional<double>{counts->open_max} : std::nullopt},
+        {"http2_streams_allowed_min", "The fewest streams that a server allowed a connection.",
+         counts && counts->allowed_min ? std::optional<double>{*counts->allowed_min}
+                                       : std::nullopt},
+        {"http2_limited", "Connections whose server allowed fewer streams than asked for.",
+         number(&http2_counts::limited)},
+        {"http2_goaways", "Connections that the server ended by GOAWAY.",
+         number(&http2_counts::goaways)},
+        {"http2_resent", "Requests that were sent again after a graceful GOAWAY.",
+         number(&http2_counts::resent)},
+    };
+}
+
 std::vector<listed_figure> listed_figures_of(result const& found)
 {
     tally const& counts = found.counts;
@@ -109,6 +131,8 @@ std::vector<listed_figure> listed_figures_of(result const& found)
              found.server ? std::optional{found.server->cores} : std::nullopt},
         });
     for (listed_figure& each : websocket_figures_of(found))
+        figures.push_back(std::move(each));
+    for (listed_figure& each : http2_figures_of(counts.http2))
         figures.push_back(std::move(each));
     return figures;
 }

@@ -163,10 +163,10 @@ std::string_view loop_kind(std::vector<fact> const& asked, std::optional<double>
     return rate ? "open loop" : "closed loop";
 }
 
-// The use that a load makes of WebSockets; empty where it opens none.
-std::string_view websocket_of(std::vector<fact> const& asked)
+// The use that a load makes of a protocol, "WebSocket" or "HTTP/2"; empty where it makes none.
+std::string_view use_of(std::vector<fact> const& asked, std::string_view protocol)
 {
-    auto const found = std::ranges::find(asked, "WebSocket", &fact::first);
+    auto const found = std::ranges::find(asked, protocol, &fact::first);
     return found == asked.end() ? std::string_view{} : std::string_view{found->second};
 }
 
@@ -178,12 +178,15 @@ std::string difference(
     std::string_view const now = loop_kind(asked, rate);
     if (before != now)
         return fmt::format("it is of the kind '{}', and this load of the kind '{}'", before, now);
-    std::string_view const use_before = websocket_of(baseline.asked);
-    std::string_view const use = websocket_of(asked);
-    if (use_before != use)
-        return fmt::format(
-            "its WebSockets: '{}', and those of this load: '{}'",
-            use_before.empty() ? "none" : use_before, use.empty() ? "none" : use);
+    for (std::string_view const protocol : {"WebSocket", "HTTP/2"}) {
+        std::string_view const use_before = use_of(baseline.asked, protocol);
+        std::string_view const use = use_of(asked, protocol);
+        if (use_before != use)
+            return fmt::format(
+                "its {}: '{}', and that of this load: '{}'",
+                protocol == "WebSocket" ? "use of WebSockets" : protocol,
+                use_before.empty() ? "none" : use_before, use.empty() ? "none" : use);
+    }
     if (rate && std::abs(*rate / baseline.rate_asked.value_or(0) - 1) >= asked_tolerance)
         return fmt::format(
             "its rate is {:.6g}/s, and that of this load {:.6g}/s", baseline.rate_asked.value_or(0),

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "generate/answer_fault.hpp"
 #include "generate/http_answer.hpp"
 #include "generate/load_spec.hpp"
 
@@ -61,20 +62,16 @@ public:
                 return "no HTTP answer";
             if (http_.state() == http_answer::state::more && !has_length())
                 return "answer cut off";
-            bool const good = wanted_.status ? http_.status() == *wanted_.status
-                                             : http_.status() >= 200 && http_.status() < 400;
-            if (!good)
-                return "wrong status " + std::to_string(http_.status());
+            if (std::string fault = status_fault(wanted_, http_.status()); !fault.empty())
+                return fault;
             if (surplus_)
                 return "more than the answer";
         }
         std::uint64_t const size = !wanted_.http  ? size_
                                    : has_length() ? *http_.length()
                                                   : http_.body();
-        if (wanted_.size && size != *wanted_.size)
-            return size < *wanted_.size ? "short answer" : "long answer";
         bool const has_text = wanted_.http ? http_.has_text() || has_length() : search_.found();
-        return has_text ? "" : "wrong body";
+        return body_fault(wanted_, size, has_text);
     }
 
 private:

@@ -1,4 +1,5 @@
 #include "generate/attempt.hpp"
+#include "generate/transaction_counts.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -32,6 +33,24 @@ attempt::attempt(worker_load& load, moment due, ahead)
     ahead_ = true;
 }
 
+attempt::attempt(worker_load& load, moment intended, link)
+    : load_{load}
+    , counts_{load.counts()}
+    , intended_{intended}
+    , counted_{load.is_counted(intended)}
+    , is_link_{true}
+{
+    begin_connection(intended);
+}
+
+void attempt::connection_replaced(moment now)
+{
+    begun_ = now;
+    stage_ = stage::connect;
+    counted_ = load_.is_counted(now);
+    counts_.connections += counted_ ? 1U : 0U;
+}
+
 void attempt::begin_connection(moment intended)
 {
     load_.connection_begun();
@@ -57,25 +76,14 @@ void attempt::begin_transaction(moment intended)
     ahead_ = false;
     if (!load_.spec().websocket)
         path_ = load_.choose_path();
-    if (!counted_)
-        return;
-    ++counts_.attempts;
-    if (!counts_.paths.empty())
-        ++counts_.paths[path_].attempts;
-    ++counts_.interval_at(load_.since_begin(intended)).attempted;
-    if (load_.spec().by_start)
-        ++interval_of_start().attempted;
+    if (counted_)
+        count_begun(load_, {intended_, path_});
 }
 
 std::string const& attempt::request() const noexcept
 {
     exchange const& exchange = load_.spec().exchange;
     return exchange.by_path.empty() ? exchange.request : exchange.by_path[path_].request;
-}
-
-interval& attempt::interval_of_start()
-{
-    return counts_.by_start_at(load_.since_begin(intended_));
 }
 
 void attempt::failed_to_start(error_code ec)
@@ -165,20 +173,8 @@ void attempt::answered()
 void attempt::answered_at(moment end)
 {
     open_ = false;
-    if (!counted_)
-        return;
-    std::uint64_t const response = ns(end - response_from_);
-    ++counts_.ok;
-    count_late(end, true);
-    counts_.response.record(response);
-    if (!counts_.paths.empty()) {
-        ++counts_.paths[path_].ok;
-        counts_.paths[path_].response.record(response);
-    }
-    interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
-    add(counts_.interval_at(load_.since_begin(end)), one);
-    if (load_.spec().by_start)
-        add(interval_of_start(), one);
+    if (counted_)
+        count_ok(load_, {intended_, path_}, response_from_, end);
 }
 
 void attempt::opening_begun()
@@ -241,34 +237,25 @@ void attempt::failed(error_code ec, tls::engine const& engine)
 
 void attempt::failed(std::string kind)
 {
+    if (is_link_) {
+        lost_ = {stage_, std::move(kind)};
+        return;
+    }
     if (ahead_)
         begin_transaction(intended_);
     open_ = false;
     if (!counted_)
         return;
-    // A transaction that the end of the run cut off says nothing about the time of its start.
-    if (load_.spec().by_start && kind != unfinished)
-        ++interval_of_start().failed;
     moment const now = clock::now();
-    ++counts_.failures[{stage_, std::move(kind)}];
     // A WebSocket that was held did not make anything wait: it was open in time, or too late.
-    count_late(is_held() ? opened_ : now, false);
-    ++counts_.interval_at(load_.since_begin(now)).failed;
+    moment const end = is_held() ? opened_ : now;
+    count_failed(load_, {intended_, path_}, {stage_, std::move(kind)}, now, end);
 }
 
 bool attempt::is_held() const noexcept
 {
     std::optional<websocket_load> const& load = load_.spec().websocket;
     return stage_ == stage::open && load && load->use == websocket_use::hold;
-}
-
-void attempt::count_late(moment end, bool ok) noexcept
-{
-    counts_.pending_at_half += load_.spans_half(intended_, end) ? 1U : 0U;
-    if (!load_.drains(intended_, end))
-        return;
-    ++counts_.drained;
-    counts_.drained_ok += ok ? 1U : 0U;
 }
 
 } // namespace cleat::bench

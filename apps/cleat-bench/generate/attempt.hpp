@@ -26,8 +26,19 @@ public:
     {
     };
     attempt(worker_load& load, moment due, ahead);
+    /// link: a connection whose requests have accounts of their own (stream_account). A failure is
+    /// not counted, but told by lost().
+    struct link
+    {
+    };
+    attempt(worker_load& load, moment intended, link);
     attempt(attempt&&) = delete;
     ~attempt();
+
+    /// connection_replaced: a link connects again `now`, after a connection that has ended.
+    void connection_replaced(moment now);
+    /// lost is the last failure of a link.
+    [[nodiscard]] failure const& lost() const noexcept { return lost_; }
 
     /// request is that of the transaction which has begun.
     [[nodiscard]] std::string const& request() const noexcept;
@@ -81,8 +92,6 @@ private:
     void begin_transaction(moment intended);
     void answered_at(moment end);
     [[nodiscard]] bool is_held() const noexcept;
-    void count_late(moment end, bool ok) noexcept;
-    [[nodiscard]] interval& interval_of_start();
 
     worker_load& load_;
     tally& counts_;
@@ -95,7 +104,9 @@ private:
     moment request_begun_;
     std::size_t path_ = 0;
     stage stage_ = stage::connect;
+    failure lost_;
     bool counted_;
+    bool is_link_ = false;
     bool open_ = false;  // A transaction has no outcome yet.
     bool ahead_ = false; // The first transaction is not begun yet.
     bool first_byte_ = false;

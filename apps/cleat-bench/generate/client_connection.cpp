@@ -29,7 +29,7 @@ result<unique_fd> dial(worker_load& load) noexcept
     if (!fd)
         return last_system_error();
     bool const has_many = spec.exchange.requests > 1 || spec.keep ||
-                          std::holds_alternative<kept>(spec.loop) || spec.websocket;
+                          std::holds_alternative<kept>(spec.loop) || spec.websocket || spec.http2;
     if (spec.exchange.request.size() > one_packet || has_many || spec.finished_alone)
         net::set_no_delay(fd.get());
     if (net::address const* const source = load.next_source(); source != nullptr) {
@@ -129,6 +129,14 @@ net::progress client_connection::receive(std::span<std::byte> block) noexcept
     if (p.next == net::wait::none && !p.error)
         entry.more_to_read();
     return p;
+}
+
+error_code client_connection::failure_of_send(net::progress const& sent) noexcept
+{
+    if (!is_reset(sent.error))
+        return sent.error;
+    socket.entry().more_to_read();
+    return {};
 }
 
 net::task<bool> establish(

@@ -38,6 +38,10 @@ struct client_connection
     /// receive reads once, at most a turn.
     net::progress receive(std::span<std::byte> block) noexcept;
 
+    /// failure_of_send is the error of a write. A reset is none: reading finds what came before,
+    /// and then the end. It need not wait for the socket's event, which may not have come yet.
+    [[nodiscard]] error_code failure_of_send(net::progress const& sent) noexcept;
+
     net::socket socket;
     net::channel channel;
     client_identity& identity;

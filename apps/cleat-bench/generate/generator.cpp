@@ -1,4 +1,5 @@
 #include "generate/generator.hpp"
+#include "generate/http2_transaction.hpp"
 #include "generate/transaction.hpp"
 #include "generate/websocket_transaction.hpp"
 
@@ -121,6 +122,8 @@ net::detached generator::run_kept_connections()
             .seed = seed};
         if (spec_.websocket)
             keep_messaging(*this, std::move(kept_alarms_[i]), part);
+        else if (spec_.http2)
+            keep_requesting_http2(*this, std::move(kept_alarms_[i]), part);
         else
             keep_requesting(*this, std::move(kept_alarms_[i]), part);
     }
@@ -202,6 +205,8 @@ void generator::begin_one(moment intended)
     if (in_flight_ < spec_.in_flight_max) {
         if (spec_.websocket)
             transact_websocket(*this, intended, requests);
+        else if (spec_.http2)
+            transact_http2(*this, intended, requests);
         else
             transact(*this, intended, requests);
         return;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -113,6 +114,22 @@ struct websocket_load
     std::string subprotocols; ///< That the request offers, with commas.
 };
 
+/// http2_request is the head of a request as HTTP/2 sends it (RFC 9113, section 8.3.1): the
+/// pseudo-header fields first, and names in lower case.
+struct http2_request
+{
+    std::vector<std::pair<std::string, std::string>> fields;
+};
+
+/// http2_load has the connections speak HTTP/2, with the answers of the exchange. The context of
+/// its TLS offers "h2" alone (RFC 9113, section 3.2).
+struct http2_load
+{
+    unsigned streams = 1;                ///< That a connection has open at most; each is a request.
+    std::vector<http2_request> requests; ///< One for each path, in the order of the exchange.
+    std::string body;                    ///< Of each request; empty: none.
+};
+
 /// reuse is how sessions are resumed.
 struct reuse
 {
@@ -159,6 +176,7 @@ struct load_spec
     std::vector<weighted_name> names; ///< Empty: tls.server_name alone.
     bench::exchange exchange;
     std::optional<websocket_load> websocket; ///< Unset: the exchange is of HTTP, or of bytes.
+    std::optional<http2_load> http2;         ///< Set: by HTTP/2, and exchange.request is not used.
     std::variant<closed, open, kept> loop;
     std::chrono::nanoseconds duration = std::chrono::seconds{10};
     std::chrono::nanoseconds warm_up{};        ///< Transactions that begin in it are not counted.

@@ -72,6 +72,18 @@ void websocket_counts::merge(websocket_counts const& other) noexcept
     opening.merge(other.opening);
 }
 
+void http2_counts::merge(http2_counts const& other) noexcept
+{
+    streams = other.streams;
+    open_max = std::max(open_max, other.open_max);
+    connections += other.connections;
+    limited += other.limited;
+    if (other.allowed_min)
+        allowed_min = std::min(allowed_min.value_or(*other.allowed_min), *other.allowed_min);
+    goaways += other.goaways;
+    resent += other.resent;
+}
+
 void tally::count_agreement(
     std::string_view version, std::string_view cipher, std::string_view group)
 {
@@ -127,6 +139,8 @@ void tally::merge(tally const& other, std::size_t begins_later)
     }
     if (other.websocket)
         (websocket ? *websocket : websocket.emplace()).merge(*other.websocket);
+    if (other.http2)
+        (http2 ? *http2 : http2.emplace()).merge(*other.http2);
     bytes_up += other.bytes_up;
     bytes_down += other.bytes_down;
     tcp.merge(other.tcp);

@@ -78,6 +78,21 @@ struct websocket_counts
     void merge(websocket_counts const& other) noexcept;
 };
 
+/// http2_counts are of a load by HTTP/2. Those of connections have the ones of the warm-up too.
+struct http2_counts
+{
+    unsigned streams = 1;          ///< That a connection was to have open at once.
+    unsigned open_max = 0;         ///< The most that one had.
+    std::uint64_t connections = 0; ///< Whose server has said in its SETTINGS how many it allows.
+    std::uint64_t limited = 0;     ///< Of these, the ones with fewer than `streams`.
+    std::optional<std::uint32_t> allowed_min{}; ///< The fewest that a server allowed.
+    std::uint64_t goaways = 0;                  ///< Connections that the server ended by GOAWAY.
+    std::uint64_t resent = 0; ///< Requests that a graceful GOAWAY left out, and were sent again.
+
+    /// merge adds what another worker or machine has counted.
+    void merge(http2_counts const& other) noexcept;
+};
+
 /// path_counts are of one of several paths.
 struct path_counts
 {
@@ -127,6 +142,7 @@ struct tally
 
     std::vector<path_counts> paths;            ///< Empty: the load has one path.
     std::optional<websocket_counts> websocket; ///< Unset: the load opens none.
+    std::optional<http2_counts> http2;         ///< Unset: the load does not speak HTTP/2.
 
     std::uint64_t bytes_up = 0; ///< Plaintext.
     std::uint64_t bytes_down = 0;

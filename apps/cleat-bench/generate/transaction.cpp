@@ -58,8 +58,8 @@ net::task<error_code> converse(
         if (!rest.empty() || connection.channel.unsent()) {
             net::progress const p = send_some(connection, rest);
             full = p.next == net::wait::writable;
-            if (p.error && !is_reset(p.error)) // After a reset, reading finds what came before.
-                co_return p.error;
+            if (error_code const ec = connection.failure_of_send(p))
+                co_return ec;
         }
         net::progress p{.next = net::wait::readable};
         if (connection.socket.entry().readable() || connection.channel.unread())

@@ -124,8 +124,8 @@ net::task<error_code> talk(
             full = p.next == net::wait::writable;
             // A long message goes on where the server takes some of it.
             moved = moved || (was_full && !full) || (p.bytes != 0 && link.peer->is_sending());
-            if (p.error && !is_reset(p.error)) // After a reset, reading finds what came before.
-                co_return p.error;
+            if (error_code const ec = link.connection->failure_of_send(p))
+                co_return ec;
         }
         net::progress p{.next = net::wait::readable};
         if (may_read(*link.connection))
@@ -202,8 +202,7 @@ error_code listen(websocket_link& link, attempt& account)
     if (link.peer->fault().empty() &&
         (link.peer->has_to_send() || link.connection->channel.unsent())) {
         net::progress const p = send_piece(link, account);
-        if (p.error && !is_reset(p.error))
-            return p.error;
+        return link.connection->failure_of_send(p);
     }
     return {};
 }

@@ -12,6 +12,8 @@ worker_load::worker_load(net::worker& worker, load_spec const& spec, share part)
         counts_.early.emplace();
     if (spec.websocket)
         counts_.websocket.emplace().use = spec.websocket->use;
+    if (spec.http2)
+        counts_.http2.emplace().streams = spec.http2->streams;
     for (weighted_request const& each : spec.exchange.by_path) {
         counts_.paths.push_back({.path = each.path});
         path_weights_ += each.weight;

@@ -196,9 +196,9 @@ std::vector<std::string> ssh_command(
         words.emplace_back("-p");
         words.push_back(port);
     }
-    std::string command = fmt::format("exec sh -c {} cleat-bench", quoted(remote_script()));
+    std::string command = fmt::format("exec sh -c {} cleat-bench", shell_quoted(remote_script()));
     for (std::string const& each : arguments)
-        command += ' ' + quoted(each);
+        command += ' ' + shell_quoted(each);
     words.insert(words.end(), {"--", destination, command});
     return words;
 }

@@ -21,10 +21,11 @@ const comparison = (() => {
         one.rate_asked === null
             ? loopOf(one)[1] === loopOf(other)[1]
             : Math.abs(one.rate_asked / other.rate_asked - 1) < 0.01;
-    const websocketOf = ({ asked }) => (asked.find(([name]) => name === 'WebSocket') ?? ['', ''])[1];
+    const useOf = ({ asked }, protocol) =>
+        (asked.find(([name]) => name === protocol) ?? ['', ''])[1];
     const comparable = (one, other) =>
         kindOf(one) === kindOf(other) &&
-        websocketOf(one) === websocketOf(other) &&
+        ['WebSocket', 'HTTP/2'].every((name) => useOf(one, name) === useOf(other, name)) &&
         (one.rate_asked === null) === (other.rate_asked === null) &&
         one.kept_up &&
         other.kept_up &&

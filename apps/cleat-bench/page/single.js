@@ -135,6 +135,30 @@ const single = (() => {
         ['pings that came', units.count(pings)],
     ];
 
+    const http2 = ({ streams, open_max, connections, limited, goaways, resent }) => [
+        [
+            'HTTP/2 streams',
+            `${units.count(streams)} on each connection, at most ${units.count(open_max)} open`,
+        ],
+        ...(limited
+            ? [
+                  [
+                      'fewer allowed',
+                      `on ${units.count(limited)} of ${units.count(connections)} connections`,
+                  ],
+              ]
+            : []),
+        ...(goaways
+            ? [
+                  [
+                      'ended by GOAWAY',
+                      `${units.count(goaways)} connections, ` +
+                          `${units.count(resent)} requests sent again`,
+                  ],
+              ]
+            : []),
+    ];
+
     function handshakes(result) {
         const all = result.agreed.reduce((sum, one) => sum + one.count, 0);
         const rows = [...result.agreed].sort((a, b) => b.count - a.count);
@@ -148,6 +172,7 @@ const single = (() => {
             ],
             ...(result.early_data ? [['early data', result.early_data]] : []),
             ...(result.websocket ? websockets(result.websocket) : []),
+            ...(result.http2 ? http2(result.http2) : []),
         ];
         return el(
             'section',

@@ -174,6 +174,11 @@ void add_totals(json::object& data, tally const& counts)
             {"opened", counts.websocket->opened()},
             {"messages", counts.websocket->messages},
             {"pings", counts.websocket->pings}};
+    if (counts.http2)
+        data["http2"] = json::object{
+            {"streams", counts.http2->streams},         {"open_max", counts.http2->open_max},
+            {"connections", counts.http2->connections}, {"limited", counts.http2->limited},
+            {"goaways", counts.http2->goaways},         {"resent", counts.http2->resent}};
     data["bytes_up"] = counts.bytes_up;
     data["bytes_down"] = counts.bytes_down;
     data["generator_cpu_ns"] = counts.cpu.count();

@@ -304,6 +304,19 @@ std::string resumption_remark(result const& result)
         share * 100, *asked * 100, counts.offered, why);
 }
 
+// Fewer streams were open than asked for, because a server allowed no more.
+std::string streams_remark(tally const& counts)
+{
+    if (!counts.http2 || counts.http2->limited == 0)
+        return {};
+    return fmt::format(
+        "the server allowed {} of {} streams on {} of {} connections "
+        "(SETTINGS_MAX_CONCURRENT_STREAMS): allow more there, or ask for less with --streams, and "
+        "for more connections",
+        counts.http2->allowed_min.value_or(0), counts.http2->streams, counts.http2->limited,
+        counts.http2->connections);
+}
+
 using system_time = std::chrono::system_clock::time_point;
 
 system_time after(system_time begin, std::chrono::nanoseconds length)
@@ -325,6 +338,12 @@ void check_settings(std::vector<result> const& parts)
             throw std::runtime_error{
                 "one result is of another use of WebSockets than the others, or of none: they "
                 "cannot be one load"};
+        std::optional<http2_counts> const& by_http2 = parts.front().counts.http2;
+        if (by_http2.has_value() != each.counts.http2.has_value() ||
+            (by_http2 && by_http2->streams != each.counts.http2->streams))
+            throw std::runtime_error{
+                "one result is of HTTP/2 with another number of streams than the others, or of "
+                "HTTP/1.1: they cannot be one load"};
         if (each.rate_asked.has_value() != parts.front().rate_asked.has_value())
             throw std::runtime_error{
                 "one result is of an open loop and one of a closed one: they cannot be one load"};
@@ -436,7 +455,7 @@ std::vector<std::string> remarks_on(result const& result)
     std::vector<std::string> found;
     for (std::string const& each :
          {overload_of(result), early_data_remark(result.counts), resumption_remark(result),
-          drain_remark(result)})
+          streams_remark(result.counts), drain_remark(result)})
         if (!each.empty())
             found.push_back(each);
     remark_on_hosts(found, result);

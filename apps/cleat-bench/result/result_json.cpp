@@ -113,6 +113,21 @@ json::array paths_json(tally const& counts)
     return found;
 }
 
+// A server without a limit allows the most that a setting can say (RFC 9113, section 6.5.2).
+json::object http2_json(http2_counts const& counts)
+{
+    return {
+        {"streams", counts.streams},
+        {"streams_open_max", counts.open_max},
+        {"connections", counts.connections},
+        {"limited", counts.limited},
+        {"streams_allowed_min",
+         counts.allowed_min ? json::value(*counts.allowed_min) : json::value(nullptr)},
+        {"goaways", counts.goaways},
+        {"resent", counts.resent},
+    };
+}
+
 // The openings of WebSockets. Percentiles of their time are of all of them, as those of the
 // response.
 json::object websocket_json(websocket_counts const& counts)
@@ -182,6 +197,8 @@ json::object tally_json(tally const& counts)
     };
     if (counts.websocket)
         found["websocket"] = websocket_json(*counts.websocket);
+    if (counts.http2)
+        found["http2"] = http2_json(*counts.http2);
     return found;
 }
 
@@ -277,6 +294,27 @@ void read_websocket(json::value const& document, websocket_counts& counts)
         throw std::runtime_error{"more WebSockets were opened than begun"};
 }
 
+void read_http2(json::value const& document, http2_counts& counts)
+{
+    auto const small = [&](json::value const& value) {
+        std::uint64_t const number = number_in(value);
+        if (number > UINT32_MAX)
+            throw std::runtime_error{"more streams than HTTP/2 has"};
+        return static_cast<std::uint32_t>(number);
+    };
+    counts.streams = small(member(document, "streams"));
+    counts.open_max = small(member(document, "streams_open_max"));
+    counts.connections = count_member(document, "connections");
+    counts.limited = count_member(document, "limited");
+    json::value const* const allowed = document.as_object().if_contains("streams_allowed_min");
+    if (allowed != nullptr && !allowed->is_null())
+        counts.allowed_min = small(*allowed);
+    counts.goaways = count_member(document, "goaways");
+    counts.resent = count_member(document, "resent");
+    if (counts.open_max > counts.streams || counts.limited > counts.connections)
+        throw std::runtime_error{"more streams were open than asked for"};
+}
+
 void read_tally(json::value const& document, tally& counts)
 {
     counts.attempts = count_member(document, "attempts");
@@ -300,6 +338,8 @@ void read_tally(json::value const& document, tally& counts)
     read_counts_of_paths(document, counts);
     if (json::value const* const websocket = document.as_object().if_contains("websocket"))
         read_websocket(*websocket, counts.websocket.emplace());
+    if (json::value const* const http2 = document.as_object().if_contains("http2"))
+        read_http2(*http2, counts.http2.emplace());
     json::value const& bytes = member(document, "bytes");
     counts.bytes_up = count_member(bytes, "up");
     counts.bytes_down = count_member(bytes, "down");

@@ -94,6 +94,22 @@ void add_websocket(std::string& text, result const& result)
         out, "\n  received              {} messages, {} pings\n", counts.messages, counts.pings);
 }
 
+void add_http2(std::string& text, http2_counts const& counts)
+{
+    auto const out = std::back_inserter(text);
+    fmt::format_to(
+        out, "  HTTP/2                {} stream{} on each connection, at most {} open at once",
+        counts.streams, counts.streams == 1 ? "" : "s", counts.open_max);
+    if (counts.limited != 0)
+        fmt::format_to(
+            out, "; fewer allowed on {} of {} connections", counts.limited, counts.connections);
+    if (counts.goaways != 0)
+        fmt::format_to(
+            out, "\n                        {} ended by GOAWAY, {} request{} sent again",
+            counts.goaways, counts.resent, counts.resent == 1 ? "" : "s");
+    text += '\n';
+}
+
 void add_latency(std::string& text, std::string_view name, latency const& times)
 {
     if (times.count() == 0)
@@ -173,6 +189,8 @@ void add_counts(std::string& text, result const& result)
             out, "    {} {} {}: {}\n", each.version, each.cipher, each.group, each.count);
     if (counts.websocket)
         add_websocket(text, result);
+    if (counts.http2)
+        add_http2(text, *counts.http2);
     if (counts.early)
         fmt::format_to(
             out, "  early data            {} offered, {} accepted ({:.2f} %), {} rejected\n",

@@ -32,7 +32,7 @@ std::vector<std::string> split_words(std::string_view command)
     return words;
 }
 
-std::string quoted(std::string_view text)
+std::string shell_quoted(std::string_view text)
 {
     std::string found{'\''};
     for (char const c : text)

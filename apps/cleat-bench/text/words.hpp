@@ -12,7 +12,7 @@ namespace cleat::bench {
 /// together; there are no other escapes. Throws std::runtime_error for a quote without an end.
 [[nodiscard]] std::vector<std::string> split_words(std::string_view command);
 
-/// quoted is a text as one word for a shell, in single quotes.
-[[nodiscard]] std::string quoted(std::string_view text);
+/// shell_quoted is a text as one word for a shell, in single quotes.
+[[nodiscard]] std::string shell_quoted(std::string_view text);
 
 } // namespace cleat::bench

@@ -14,7 +14,8 @@ void add_lines_run(CLI::App& app, lines_options& all)
         "lines",
         "runs a program that is built for it, and records which memory moves between threads");
     run->positionals_at_end();
-    run->add_option("-o,--output", all.run.file, "file to write; otherwise PROGRAM.lines");
+    run->add_option("-o,--output", all.run.file, "file to write; otherwise PROGRAM.lines")
+        ->type_name("FILE");
     run->add_option(
            "--from", all.run.window.from,
            "seconds after the start from which on moves count: set-up is over")
@@ -23,6 +24,7 @@ void add_lines_run(CLI::App& app, lines_options& all)
         ->check(CLI::PositiveNumber);
     run->add_flag("--wait", all.run.waits, "count nothing until `lines-mark FILE begin`");
     run->add_option("command", all.run.command, "the program, behind --, and its arguments")
+        ->type_name("PROGRAM")
         ->required();
 }
 
@@ -30,7 +32,9 @@ void add_report(CLI::App& app, lines_options& all)
 {
     CLI::App* const report = app.add_subcommand(
         "lines-report", "memory that moved between threads, and the code that did it");
-    report->add_option("file", all.report.file, "what `lines -o` wrote")->required();
+    report->add_option("file", all.report.file, "what `lines -o` wrote")
+        ->type_name("FILE")
+        ->required();
     report
         ->add_option(
             "-n,--operations", all.report.view.operations,
@@ -39,7 +43,8 @@ void add_report(CLI::App& app, lines_options& all)
     report->add_option("--top", all.report.view.most, "rows")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
-    report->add_option("--json", all.report.json, "write it as JSON; - is standard output");
+    report->add_option("--json", all.report.json, "write it as JSON; - is standard output")
+        ->type_name("FILE");
 }
 
 } // namespace
@@ -49,7 +54,9 @@ void add_lines(CLI::App& app, lines_options& all)
     add_lines_run(app, all);
     add_report(app, all);
     CLI::App* const mark = app.add_subcommand("lines-mark", "as mark, for what `lines` records");
-    mark->add_option("file", all.mark.file, "the file of `lines -o`")->required();
+    mark->add_option("file", all.mark.file, "the file of `lines -o`")
+        ->type_name("FILE")
+        ->required();
     mark->add_option("edge", all.edge, "begin or end")
         ->required()
         ->check(CLI::IsMember({"begin", "end"}));

@@ -18,6 +18,7 @@ void add_trace(CLI::App& app, trace_selection& selection, char const* name = "tr
 {
     app.add_option(
            name, selection.trace, "the trace that `run -o` wrote: a folder, or one file in it")
+        ->type_name("FILE")
         ->required();
     app.add_option("--pid", selection.pid, "only this process");
 }
@@ -56,7 +57,8 @@ void add_run(CLI::App& app, requests& all)
 {
     CLI::App* const run = app.add_subcommand("run", "runs a program and records its locks");
     run->positionals_at_end();
-    run->add_option("-o,--output", all.run.trace, "folder to write; otherwise PROGRAM.locks");
+    run->add_option("-o,--output", all.run.trace, "folder to write; otherwise PROGRAM.locks")
+        ->type_name("FILE");
     run->add_option("--hz", all.run.cpu_hz, "CPU samples for each second of a thread's CPU time")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
@@ -74,6 +76,7 @@ void add_run(CLI::App& app, requests& all)
     run->add_option("--to", all.run.window.to, "seconds after the start at which counting ends")
         ->check(CLI::PositiveNumber);
     run->add_option("command", all.run.command, "the program, behind --, and its arguments")
+        ->type_name("PROGRAM")
         ->required();
 }
 
@@ -82,13 +85,16 @@ void add_readers(CLI::App& app, requests& all)
     CLI::App* const report = app.add_subcommand("report", "locks, call stacks, threads");
     add_trace(*report, all.report.selection);
     add_most(*report, all.report.most);
-    report->add_option("--json", all.report.json, "write it as JSON; - is standard output");
-    report->add_option("--pprof", all.report.pprof, "write it for pprof");
+    report->add_option("--json", all.report.json, "write it as JSON; - is standard output")
+        ->type_name("FILE");
+    report->add_option("--pprof", all.report.pprof, "write it for pprof")->type_name("FILE");
 
     CLI::App* const diff = app.add_subcommand("diff", "what changed between two traces");
     diff->add_option("before", all.diff.before.trace, "the first trace, as for `report`")
+        ->type_name("FILE")
         ->required();
     diff->add_option("after", all.diff.after.trace, "the trace of the same program after a change")
+        ->type_name("FILE")
         ->required();
     add_most(*diff, all.diff.most);
 
@@ -102,7 +108,7 @@ void add_readers(CLI::App& app, requests& all)
 
     CLI::App* const html = app.add_subcommand("html", "a page with flame graphs and trees");
     add_trace(*html, all.html.selection);
-    html->add_option("-o,--output", all.html.out, "file to write")->required();
+    html->add_option("-o,--output", all.html.out, "file to write")->type_name("FILE")->required();
     html->add_option(
             operations_option, all.html.operations,
             "operations of the run: the page then shows the cost of each in locks, too")
@@ -115,14 +121,17 @@ void add_readers(CLI::App& app, requests& all)
         ->required()
         ->check(operations_range());
     add_most(*prices, all.per_operation.most);
-    prices->add_option("--json", all.per_operation.json, "write it as JSON; - is standard output");
+    prices->add_option("--json", all.per_operation.json, "write it as JSON; - is standard output")
+        ->type_name("FILE");
 }
 
 void add_mark(CLI::App& app, requests& all)
 {
     CLI::App* const mark = app.add_subcommand(
         "mark", "begins or ends the part of a run that counts, while it is recorded");
-    mark->add_option("trace", all.mark.trace, "the folder of `run -o`")->required();
+    mark->add_option("trace", all.mark.trace, "the folder of `run -o`")
+        ->type_name("FILE")
+        ->required();
     mark->add_option("edge", all.edge, "begin or end")
         ->required()
         ->check(CLI::IsMember({"begin", "end"}));
@@ -188,6 +197,13 @@ command chosen(CLI::App const& app, requests& all)
     return all.folded;
 }
 
+std::vector<manual::command> described_commands(CLI::App const& app)
+{
+    std::vector<manual::command> made = manual::commands_of(app);
+    add_choices(made, "--what", measure_names());
+    return made;
+}
+
 manual::page manual_page(CLI::App const& app)
 {
     return {
@@ -199,7 +215,7 @@ manual::page manual_page(CLI::App const& app)
             {"cleat-locks shows where threads of any program wait for each other: it records the "
              "locks of a run, and reports on the record. `cleat-locks lines` shows which memory "
              "moves between threads of a program that is built for it."},
-        .commands = manual::commands_of(app),
+        .commands = described_commands(app),
         .see_also = {"cleat(1)", "cleat-bench(1)"}};
 }
 

@@ -119,6 +119,14 @@ std::optional<measure> measure_named(std::string_view name)
     return std::nullopt;
 }
 
+std::vector<std::string> measure_names()
+{
+    std::vector<std::string> names;
+    for (named_measure const& each : measures)
+        names.emplace_back(each.name);
+    return names;
+}
+
 std::string_view name_of(measure measured) noexcept
 {
     return measures[static_cast<std::size_t>(measured)].name;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cleat::locks {
 
@@ -25,6 +26,7 @@ enum class measure : std::uint8_t
 
 /// measure_named reads "blocked", "lock-cpu" and so on.
 [[nodiscard]] std::optional<measure> measure_named(std::string_view name);
+[[nodiscard]] std::vector<std::string> measure_names();
 [[nodiscard]] std::string_view name_of(measure measured) noexcept;
 [[nodiscard]] std::uint64_t value_of(weights const& counts, measure measured) noexcept;
 
