@@ -38,7 +38,8 @@ from certificates import (
     report,
 )
 from cleat_perf.environment import cores
-from cleat_perf.processes import Process, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process
 from cleat_perf.results import TREE
 from cleat_perf.table import table
 

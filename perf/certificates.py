@@ -34,7 +34,8 @@ from pathlib import Path
 
 from cleat_perf import results
 from cleat_perf.environment import cores, describe
-from cleat_perf.processes import Process, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process
 from cleat_perf.results import TREE
 from cleat_perf.table import table
 

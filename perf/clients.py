@@ -19,7 +19,8 @@ import tempfile
 from pathlib import Path
 
 from cleat_perf import environment, results
-from cleat_perf.processes import Process, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process
 
 NGINX = """worker_processes 1; error_log @FOLDER@/error.log; pid @FOLDER@/pid; daemon off;
 events { worker_connections 4096; }

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """A flood of handshakes from many addresses beside honest clients, with limits and without.
 
-    scripts/build release cleat cleat-bench perf-origin
-    perf/limits.py --addresses 1000
+    scripts/build release cleat cleat-bench perf-origin perf-flood
+    perf/limits.py --addresses 1000 --rate 1 --servers cleat,haproxy,nginx
 
-Honest clients open 200 connections a second, each with a full handshake and a small answer, from as
-many addresses. The flood opens ten times as many from each of its addresses as the limit allows.
-Three windows in each round, in turn: without the flood, with flood and limits, and with the flood
-alone, which shows what the limits are for. The ratio is that of the honest clients' 99th
-percentile, the median of the rounds'. "Flood" is what it has really sent.
+Honest clients open 200 connections a second, each with a full handshake and a small answer, from so
+many addresses that each keeps to half of the limit. The flood (perf-flood) opens ten times as many
+from each of its addresses as the limit allows: a connection sends a ClientHello, and leaves with a
+reset at the first byte of an answer. Three windows in each round, in turn: without the flood, with
+flood and limits, and with the flood alone, which shows what the limits are for. The ratio is that
+of the honest clients' 99th percentile, the median of the rounds'. "Flood" is what it has really
+sent.
 
 HAProxy has a stick table with the same rate. nginx (stream) has no limit of a rate: its limit_conn
-counts connections that are open, and those of a flood end at once.
+lets one connection of an address be open at a time.
 
 The server has one worker, on a core of its own; the clients and the upstream have the others, where
 the flood's client gives way to them (chrt -r, as root): a real flood comes from other machines, and
@@ -19,11 +21,13 @@ takes no CPU from the honest clients'. All addresses are of loopback, 127.0.0.0/
 """
 
 import argparse
+import contextlib
 import ipaddress
 import itertools
 import json
 import math
 import os
+import ssl
 import statistics
 import subprocess
 import sys
@@ -35,7 +39,8 @@ from pathlib import Path
 from certificates import Issuer, make_certificates
 from cleat_perf import results
 from cleat_perf.environment import describe, split_cores
-from cleat_perf.processes import Process, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process
 from cleat_perf.results import TREE
 from cleat_perf.table import table
 
@@ -43,9 +48,8 @@ BIN = TREE / "build/release/bin"
 KINDS = ("alone", "limited", "unlimited")
 HONEST_FIRST = ipaddress.ip_address("127.1.0.1")
 FLOOD_FIRST = ipaddress.ip_address("127.2.0.1")
-RATE = 2  # Of each address, a second; honest clients keep to half of it.
 TIMES = 10
-BURST = 2 * RATE
+BEGINNING_S = 0.5  # The flood's addresses begin one after another in its first second.
 HEADS = ["server", "", "honest, failed", "p99", "ratio", "flood", "let in", "CPU"]
 NAMES = {
     "alone": "without the flood",
@@ -59,10 +63,11 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parse.add_argument("--addresses", type=int, default=1000, help="of the flood")
+    parse.add_argument("--rate", type=int, default=1, help="of each address, a second")
     parse.add_argument("--honest", type=int, default=200, help="connections a second")
     parse.add_argument("--rounds", type=int, default=5)
     parse.add_argument("--window", type=float, default=10, help="seconds")
-    parse.add_argument("--servers", default="cleat", help="cleat, haproxy, by comma")
+    parse.add_argument("--servers", default="cleat", help="cleat, haproxy, nginx, by comma")
     parse.add_argument("--kinds", default=",".join(KINDS), help="of windows, by comma")
     parse.add_argument("--cleat", type=Path, default=BIN / "cleat")
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
@@ -74,12 +79,25 @@ def before_others(command: list[str], priority: int = 20) -> list[str]:
     return ["chrt", "-r", str(priority), *command] if os.geteuid() == 0 else command
 
 
+def client_hello() -> bytes:
+    """A ClientHello of TLS 1.3, as OpenSSL makes it."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
+
+
 def sources(first: ipaddress.IPv4Address, count: int) -> str:
     return f"{first}-{first + count - 1}"
 
 
 def cleat_command(options: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
-    rate = f"client-handshake-rate = {RATE}\nclient-handshake-burst = {BURST}\n"
+    rate = (
+        f"client-handshake-rate = {options.rate}\nclient-handshake-burst = {2 * options.rate}\n"
+    )
     (site.folder / "cleat.conf").write_text(
         f'frontend = "[127.0.0.1]:{site.port}"\nworkers = 1\n'
         f'pem-file = "{site.pem}"\nbackend = "[127.0.0.1]:{site.origin.ready_port()}"\n'
@@ -88,12 +106,12 @@ def cleat_command(options: argparse.Namespace, site: "Site", has_limits: bool) -
     return [str(options.cleat), "--config", str(site.folder / "cleat.conf")]
 
 
-def haproxy_command(_: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
+def haproxy_command(options: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
     """It counts whole connections, in a sliding second: there is no bucket to give a burst."""
     rate = (
         "  stick-table type ip size 100k expire 10s store conn_rate(1s)\n"
         "  tcp-request connection track-sc0 src\n"
-        f"  tcp-request connection reject if {{ sc0_conn_rate gt {RATE} }}\n"
+        f"  tcp-request connection reject if {{ sc0_conn_rate gt {options.rate} }}\n"
     )
     (site.folder / "haproxy.cfg").write_text(
         "global\n  nbthread 1\n  maxconn 8000\n"
@@ -106,12 +124,29 @@ def haproxy_command(_: argparse.Namespace, site: "Site", has_limits: bool) -> li
     return ["haproxy", "-db", "-f", str(site.folder / "haproxy.cfg")]
 
 
-SERVERS = {"cleat": cleat_command, "haproxy": haproxy_command}
+def nginx_command(_: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
+    zone = "limit_conn_zone $binary_remote_addr zone=clients:10m; limit_conn clients 1;"
+    (site.folder / "nginx.conf").write_text(
+        "load_module /usr/lib/nginx/modules/ngx_stream_module.so;\n"
+        "daemon off; worker_processes 1; worker_rlimit_nofile 20000;\n"
+        f"pid {site.folder}/nginx.pid; error_log stderr crit;\n"
+        "events { worker_connections 8000; }\n"
+        f"stream {{ {zone if has_limits else ''}\n"
+        f"server {{ listen 127.0.0.1:{site.port} ssl backlog=4096;\n"
+        f"ssl_certificate {site.pem}; ssl_certificate_key {site.pem}; ssl_protocols TLSv1.3;\n"
+        f"proxy_pass 127.0.0.1:{site.origin.ready_port()}; }} }}\n"
+    )
+    return ["nginx", "-p", str(site.folder), "-e", "stderr", "-c", str(site.folder / "nginx.conf")]
+
+
+SERVERS = {"cleat": cleat_command, "haproxy": haproxy_command, "nginx": nginx_command}
 
 
 def version(options: argparse.Namespace, server: str) -> str:
-    command = [str(options.cleat), "--version"] if server == "cleat" else ["haproxy", "-v"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    program = str(options.cleat) if server == "cleat" else server
+    command = [program, "--version" if server == "cleat" else "-v"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    return (ran.stdout or ran.stderr).strip()  # nginx writes it to standard error.
 
 
 class Site:
@@ -136,11 +171,21 @@ class Site:
     def start(self, command: list[str], on: set[int], name: str) -> Process:
         return self.processes.enter_context(Process(command, on, self.folder / f"{name}.log"))
 
-    def load(self, out: Path, is_honest: bool, *words: object) -> subprocess.Popen:
+    def flood(self, options: argparse.Namespace, seconds: float) -> Process:
+        hello = self.folder / "hello"
+        hello.write_bytes(client_hello())
+        command = [
+            BIN / "perf-flood", self.port, "--rate", options.rate * TIMES * options.addresses,
+            "--seconds", seconds, "--first", FLOOD_FIRST, "--addresses", options.addresses,
+            "--hello", hello,
+        ]  # fmt: skip
+        return self.start(before_others([*map(str, command)], 10), self.others, "flood")
+
+    def load(self, out: Path, *words: object) -> subprocess.Popen:
         command = [BIN / "cleat-bench", "load", f"https://127.0.0.1:{self.port}", "--json", out]
         command += ["--no-preflight", "-q", "--workers", 1, "--path", "/1", "--close", "reset"]
         command += ["--tls", "1.3", "--groups", "X25519"]
-        command = before_others([*map(str, [*command, *words])], 20 if is_honest else 10)
+        command = before_others([*map(str, [*command, *words])])
         return self.start(command, self.others, out.stem).child
 
 
@@ -152,26 +197,23 @@ def window(options: argparse.Namespace, server: str, kind: str, folder: Path) ->
 
 
 def measured(options: argparse.Namespace, site: Site, server: str, kind: str) -> dict:
-    honest_out, flood_out = site.folder / "honest.json", site.folder / "flood.json"
-    flood_s = options.window + 2
+    honest_out = site.folder / "honest.json"
     flood = None
     if kind != "alone":
-        flood = site.load(
-            flood_out, False, "-r", RATE * TIMES * options.addresses, "-d", f"{flood_s}s",
-            "--source", sources(FLOOD_FIRST, options.addresses),
-        )  # fmt: skip
+        flood = site.flood(options, options.window + 2)
         time.sleep(1)
     before = site.server.cpu_ns()
     honest = site.load(
-        honest_out, True, "-r", options.honest, "-d", f"{options.window}s",
-        "--source", sources(HONEST_FIRST, options.honest),
+        honest_out, "-r", options.honest, "-d", f"{options.window}s",
+        "--source", sources(HONEST_FIRST, 2 * options.honest // options.rate),
     )  # fmt: skip
     honest.wait(options.window + 60)
     cpu = (site.server.cpu_ns() - before) / 1e9 / options.window
+    sent, flood_s = {"sent": 0, "let_in": 0}, options.window + 2 - BEGINNING_S
     if flood:
-        flood.wait(120)
+        flood.child.wait(120)
+        sent = json.loads(flood.log.read_text())
     found = json.loads(honest_out.read_text())
-    sent = json.loads(flood_out.read_text()) if flood else {"attempts": 0, "failed": 0}
     p99 = found["latency"]["response"]["p99_ns"]  # Null where more than one in a hundred failed.
     return {
         "server": server,
@@ -180,8 +222,8 @@ def measured(options: argparse.Namespace, site: Site, server: str, kind: str) ->
         "honest": found["attempts"],
         "failed": found["failed"],
         "p99_s": None if p99 is None else p99 / 1e9,
-        "flood_per_s": sent["attempts"] / flood_s,
-        "let_in_per_s": (sent["attempts"] - sent["failed"]) / flood_s,
+        "flood_per_s": sent["sent"] / flood_s,
+        "let_in_per_s": sent["let_in"] / flood_s,
         "cpu": cpu,
     }
 

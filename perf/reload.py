@@ -38,7 +38,8 @@ from certificates import Issuer, make_certificates, path_of, replace
 from cleat_perf import results
 from cleat_perf.environment import cores, describe
 from cleat_perf.established import ask, connect, lives
-from cleat_perf.processes import Process, anonymous_bytes, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process, anonymous_bytes
 from cleat_perf.results import TREE
 from cleat_perf.site_files import SiteFiles
 from cleat_perf.table import table

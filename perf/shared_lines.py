@@ -19,7 +19,7 @@ from cleat_perf import environment, results, serve
 from cleat_perf.results import TREE
 
 MB = 1_000_000
-CONNECTIONS = 16
+CONNECTIONS = 32  # So many that the kernel gives each worker some.
 KEPT = 12  # Kinds of memory in a document.
 # The program of each server, and the names of the threads that serve.
 PROGRAMS = {"cleat": "cleat", "asio": "perf-asio-relay"}
@@ -143,7 +143,7 @@ def traffic(use: argparse.Namespace, server: serve.Server, counted: Counted) -> 
     parts = {
         "full handshake": lambda: load(server, count),
         "connection, 3 of 4 resumed": lambda: load(server, count, "--reuse", 4),
-        "request of 16 on a connection": lambda: load(server, count // 8, "--requests", 16),
+        "request of 16 on a connection": lambda: load(server, 4 * count, "--requests", 16),
         "MB of download": lambda: move("down"),
         "MB of upload": lambda: move("up"),
     }

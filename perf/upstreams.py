@@ -36,7 +36,8 @@ from typing import Callable
 
 from cleat_perf import builds, metrics, results, serve
 from cleat_perf.environment import describe, split_cores
-from cleat_perf.processes import Process, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process
 from cleat_perf.results import TREE
 from cleat_perf.serve import Unable
 from cleat_perf.table import spread, table

@@ -9,13 +9,6 @@ import time
 from pathlib import Path
 
 
-def free_port() -> int:
-    """A loopback port that was free a moment ago; another process may bind it first."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def answers(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)

@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,18 @@ class Rates:
         self.flood = ("-r", max(1, round(capacity * FLOOD_TIMES)), *RSA)
 
 
+def waits_of(pid: int) -> str:
+    """waits_of a process is what its threads wait for, and all connections of the machine with
+    their queues and timers: for a hang that cannot be made again."""
+    lines = []
+    for task in sorted(Path(f"/proc/{pid}/task").iterdir()):
+        with suppress(OSError):  # It has ended.
+            fields = [(task / each).read_text().strip() for each in ("comm", "wchan", "syscall")]
+            lines.append(" ".join(fields))
+    connections = subprocess.run(["ss", "-tnopH"], capture_output=True, text=True)
+    return "\n".join([*lines, connections.stdout])
+
+
 @dataclass
 class Load:
     """Load is a cleat-bench that runs."""
@@ -71,7 +83,9 @@ class Load:
         try:
             child.wait(PATIENCE_S)
             document: dict = json.loads(self.out.read_text())
-        except (subprocess.TimeoutExpired, OSError, ValueError):
+        except subprocess.TimeoutExpired:
+            raise Unable(f"{self.name}: does not end:\n{waits_of(child.pid)}") from None
+        except (OSError, ValueError):
             said = self.process.log.read_text(errors="replace")[-1000:]
             raise Unable(f"{self.name}: no result, exit code {child.poll()}:\n{said}") from None
         self.out.unlink()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from cleat_perf import environment, metrics
 from cleat_perf.metrics import Metrics
-from cleat_perf.processes import Process, anonymous_bytes, free_port
+from cleat_perf.ports import free_port
+from cleat_perf.processes import Process, anonymous_bytes
 from cleat_perf.serve import Unable
 from cleat_perf.site_files import SiteFiles
 

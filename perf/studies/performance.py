@@ -12,7 +12,9 @@ import half_open
 import limits
 import lock_cores
 import overload
+import preconnect
 import reload
+import scrape
 import soak.report
 import stream_cost
 import upstreams
@@ -162,6 +164,17 @@ def limits_table(document: dict) -> str:
     return table(limits.HEADS, limits.rows(document["rounds"]))
 
 
+def preconnect_table(document: dict) -> str:
+    """preconnect_table is what connections that are ready save clients."""
+    return table(preconnect.HEADS, preconnect.rows(document["rounds"]))
+
+
+def scrape_tables(document: dict) -> str:
+    """scrape_tables are how long scrapes of /metrics take, and what others feel of them."""
+    first = table(scrape.HEADS, scrape.rows(document["rounds"]))
+    return first + "\n\n" + table(scrape.BESIDE_HEADS, scrape.beside_rows(document["beside"]))
+
+
 def overload_table(document: dict) -> str:
     """overload_table is what many full handshakes cost clients that are worth more."""
     return table(overload.HEADS, overload.rows(document["rounds"]))
@@ -222,6 +235,8 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "clients": clients,
     "reload": reload_tables,
     "limits": limits_table,
+    "preconnect": preconnect_table,
+    "scrape": scrape_tables,
     "overload": overload_table,
     "half-open": half_open_table,
     "wave-memory": wave_memory_table,
