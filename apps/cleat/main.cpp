@@ -4,26 +4,29 @@
 #include "activation/passed_sockets.hpp"
 #include "admin/metric_table.hpp"
 #include "command_line/command_line.hpp"
-#include "commands/health_command.hpp"
-#include "commands/reload_command.hpp"
-#include "file_limit.hpp"
 #include "commands/check_command.hpp"
 #include "commands/explain_command.hpp"
+#include "commands/health_command.hpp"
+#include "commands/reload_command.hpp"
+#include "commands/secret_command.hpp"
 #include "commands/test_command.hpp"
+#include "file_limit.hpp"
 #include "process/notify_socket.hpp"
 #include "process/process.hpp"
+#include "process/version.hpp"
 #include "snapshot/snapshot.hpp"
 #include "standard_error.hpp"
 #include "standard_output.hpp"
+#include "start/named_places.hpp"
 #include "start/start.hpp"
-#include "supervise.hpp"
-#include "commands/secret_command.hpp"
-#include "process/version.hpp"
+#include "start/ticket_file.hpp"
+#include "supervise/supervise.hpp"
 #include "workers/worker_group.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -41,17 +44,17 @@ namespace {
 int run(serve const& request)
 {
     // Every mistake of the configuration is reported here, before anything is changed.
-    report(request.warnings);
     passed_sockets passed = take_passed_sockets();
     std::string const folder = std::filesystem::current_path().string();
-    std::vector<problem> problems;
+    std::vector<problem> problems = request.warnings;
     start_memory_protection(request.settings); // Before a key is read.
     std::optional<identity> const new_identity = find_identity(request.settings, problems);
     check_sandbox_folders(request.settings, problems);
     // Before a key is read: the process begins with a copy of this one's memory.
     opener const root_files = start_opener(request, folder, new_identity, problems);
     loading loaded = load(request.settings, {}, {}, root_files);
-    std::ranges::move(problems, std::back_inserter(loaded.problems));
+    std::ranges::move(loaded.problems, std::back_inserter(problems));
+    loaded.problems = std::move(problems);
     std::ranges::move(passed.problems, std::back_inserter(loaded.problems));
     if (!report(loaded.problems))
         return EXIT_FAILURE;
@@ -77,12 +80,11 @@ int run(serve const& request)
     drop_privileges(settings, new_identity);
     if (new_identity || !settings.chroot->empty())
         require_readable(*configuration, root_files);
-
     // Before connections can use up the descriptors.
     std::shared_ptr<admin_socket> admin = open_admin(settings, root_files);
     control_socket const control = open_control(log);
-
     sandbox const limits = enter_sandbox(*configuration, folder, log);
+    rewrite_ratchets_at_start(settings, folder);
 
     // Serve.
     std::shared_ptr<access_log> access = start_access_log(
@@ -91,10 +93,12 @@ int run(serve const& request)
         std::make_unique<generation>(generation{
             std::move(configuration), std::move(sink), log, std::move(admin), std::move(access)}),
         std::move(sockets), root_files};
+    std::uint64_t const memory = require_memory(*workers.present().configuration);
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
     supervise(
-        workers, arrived, notify, control, {request.command_line, folder, root_files, limits});
+        workers, arrived, notify, control,
+        {request.command_line, folder, root_files, limits, memory});
     return EXIT_SUCCESS;
 }
 
@@ -152,10 +156,12 @@ int run(show_metrics const&)
 int run(refused const& request)
 {
     std::vector<problem> all = request.problems;
-    if (request.rest)
-        add_other_places(
-            all, request.rest_is_whole ? problems_of_start(*request.rest)
-                                       : problems_of_single_settings(*request.rest));
+    if (request.rest && request.rest_is_whole)
+        add_other_places(all, problems_of_start(*request.rest));
+    else if (request.rest) {
+        add_other_places(all, problems_of_single_settings(*request.rest));
+        add_other_places(all, problems_of_named_files(*request.rest, request.problems));
+    }
     report(all);
     return EXIT_FAILURE;
 }

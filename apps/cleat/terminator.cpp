@@ -1,18 +1,18 @@
+#include "connect/connect.hpp"
 #include "connection/announce.hpp"
 #include "connection/client_address.hpp"
-#include "relay/client_side.hpp"
-#include "connect/connect.hpp"
 #include "connection/connection_log.hpp"
 #include "connection/end_without_upstream.hpp"
 #include "connection/establish.hpp"
-#include "limits/limited_client.hpp"
-#include "serve/serve_plaintext.hpp"
-#include "relay/relay.hpp"
+#include "connection/limited_client.hpp"
 #include "connection/route_choice.hpp"
-#include "serve/serve_by_hello.hpp"
-#include "terminator.hpp"
+#include "relay/client_side.hpp"
+#include "relay/relay.hpp"
 #include "relay/upstream_side.hpp"
+#include "serve/serve_by_hello.hpp"
+#include "serve/serve_plaintext.hpp"
 #include "serve/serve_with_tls.hpp"
+#include "terminator.hpp"
 #include "worker/worker_connections.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -46,8 +46,8 @@ net::detached serve_connection(
         if (ec)
             co_return log.proxy_header_failed(ec);
     }
-    limited_client limited{frontend};
-    if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
+    limited_client limited;
+    if (error_code const ec = limited.admit(frontend, accepted, peer, proxy_header.get()))
         co_return log.refused(ec);
 
     // ClientHello, before the same deadline: passthrough, ACME challenge, or settings of a route?

@@ -38,6 +38,11 @@ option described(CLI::Option const& flag)
         made.names.push_back(flag.get_name(true));
     std::string const type = flag.get_type_name();
     made.choices = choices_in(type);
+    if (type.starts_with("FILE") || type.starts_with("DIR"))
+        made.source = value_source::files;
+    else if (type.starts_with("PROGRAM"))
+        made.source = value_source::programs;
+    made.is_repeated = flag.get_positional() && flag.get_items_expected_max() > 1;
     if (flag.get_items_expected_max() > 0 && !flag.get_positional())
         made.value = type.substr(0, type.find(':'));
     made.help = flag.get_description();
@@ -91,6 +96,16 @@ std::vector<command> commands_of(CLI::App const& app)
     for (CLI::App const* const each : app.get_subcommands([](CLI::App const*) { return true; }))
         made.push_back(described(*each, each->get_name()));
     return made;
+}
+
+void add_choices(
+    std::vector<command>& commands, std::string_view name, std::vector<std::string> const& words)
+{
+    for (command& one : commands)
+        for (section& part : one.sections)
+            for (option& each : part.options)
+                if (std::ranges::find(each.names, name) != each.names.end())
+                    each.choices.insert(each.choices.end(), words.begin(), words.end());
 }
 
 std::optional<std::string> asked_text(page const& about, std::span<char const* const> arguments)

@@ -9,13 +9,25 @@
 
 namespace cleat::manual {
 
+/// value_source is where a shell looks for the values that it offers, beside an option's choices.
+enum class value_source
+{
+    none,
+    files, ///< Also folders and sockets.
+    programs
+};
+
 /// option is a flag, a flag with a value, or a positional word.
 struct option
 {
     std::vector<std::string> names{}; ///< "-r", "--rate"; without dashes: a positional word.
     std::string value{};              ///< The word behind it: "FILE"; empty: none.
     std::string help{};
-    std::vector<std::string> choices{}; ///< The words that the value may be; empty: any.
+    /// Words that the value may be; where there is no value, words behind `--flag=`.
+    std::vector<std::string> choices{};
+    value_source source = value_source::none;
+    bool is_repeated = false; ///< Of a positional word: it is also what comes after it.
+    bool is_of_one = false;   ///< Of a flag: a command that is like the program does not have it.
 
     [[nodiscard]] bool is_positional() const { return !names.front().starts_with('-'); }
 };
@@ -35,6 +47,8 @@ struct command
     std::vector<std::string> synopses{}; ///< Behind the name: "[OPTIONS] [PEM...]".
     std::vector<section> sections{};
     std::string examples{}; ///< Lines as they are; may be empty.
+    /// The program's own flags and words are this command's, too. Its text does not repeat them.
+    bool is_like_program = false;
 };
 
 /// page is the content of a manual page.
@@ -66,7 +80,8 @@ struct page
 /// roff_option is the entry of an option.
 [[nodiscard]] std::string roff_option(option const& about);
 
-/// to_bash and to_zsh are the completions of a program: subcommands, flags, choices and files.
+/// to_bash and to_zsh are the completions of a program: subcommands, flags, and the words, files
+/// and programs that may be values.
 [[nodiscard]] std::string to_bash(page const& about);
 [[nodiscard]] std::string to_zsh(page const& about);
 

@@ -39,7 +39,7 @@ std::string line_of(std::string_view text)
 }
 
 // An argument of a macro, in its quotes.
-std::string quoted(std::string_view text)
+std::string in_quotes(std::string_view text)
 {
     std::string out = "\"";
     for (char const c : escaped(text)) {
@@ -69,7 +69,7 @@ std::string synopsis(page const& about)
             first = false;
             std::string const name =
                 each.name.empty() ? about.name : fmt::format("{} {}", about.name, each.name);
-            out += fmt::format(".B {}\n", quoted(name));
+            out += fmt::format(".B {}\n", in_quotes(name));
             if (!words.empty())
                 out += line_of(words) + '\n';
         }
@@ -83,7 +83,7 @@ std::string sections_of(command const& about)
         if (part.options.empty())
             continue;
         if (!part.title.empty())
-            out += fmt::format(".SS {}\n", quoted(part.title));
+            out += fmt::format(".SS {}\n", in_quotes(part.title));
         for (option const& each : part.options)
             out += roff_option(each);
     }
@@ -133,7 +133,7 @@ std::string roff_text(std::string_view text)
 
 std::string roff_heading(std::string_view title)
 {
-    return fmt::format(".SH {}\n", quoted(upper(title)));
+    return fmt::format(".SH {}\n", in_quotes(upper(title)));
 }
 
 std::string roff_example(std::string_view lines)
@@ -163,8 +163,9 @@ std::string roff_option(option const& about)
 std::string to_roff(page const& about)
 {
     std::string out = ".\\\" Made from the program's own table of options.\n";
-    out +=
-        fmt::format(".TH {} {} \"\" {}\n", upper(about.name), about.number, quoted(about.version));
+    out += fmt::format(
+        ".TH {} {} \"\" {}\n", upper(about.name), about.number, in_quotes(about.version));
+    out += ".ad l\n"; // A long value on a line of its own cannot be adjusted to both margins.
     out += roff_heading("Name");
     out += fmt::format("{} \\- {}\n", escaped(about.name), escaped(about.summary));
     if (std::ranges::any_of(about.commands, [](command const& c) { return !c.synopses.empty(); }))

@@ -16,19 +16,34 @@ page echo()
     option const colour{
         .names = {"--colour"}, .value = "WORD", .help = "[it's] a:b", .choices = {"red", "blue"}};
     option const quiet{.names = {"--quiet"}, .help = ".dot\\slash"};
-    option const files{.names = {"FILE"}, .value = "FILE", .help = "read"};
+    option const version{.names = {"--version"}, .help = "which", .is_of_one = true};
+    option const log{
+        .names = {"--log"},
+        .value = "FILE|off",
+        .help = "here",
+        .choices = {"off"},
+        .source = value_source::files};
+    option const loud{.names = {"--loud"}, .help = "or not", .choices = {"on", "off"}};
+    option const how{.names = {"HOW"}, .help = "how", .choices = {"slow", "fast"}};
+    option const files{
+        .names = {"FILE"},
+        .value = "FILE",
+        .help = "read",
+        .source = value_source::files,
+        .is_repeated = true};
     return {
         .name = "echo-it",
         .version = "echo-it 1",
         .summary = "says it \"again\"",
         .description = {"First.", "Second."},
         .commands = {
-            {.synopses = {"[OPTIONS]"}, .sections = {{"", {quiet}}}},
+            {.synopses = {"[OPTIONS]"}, .sections = {{"", {quiet, version}}}},
             {.name = "twice",
              .summary = "two times. And more",
              .synopses = {"[OPTIONS] FILE"},
-             .sections = {{"How", {count, colour, files}}},
-             .examples = "  .first\n\n  second\n"}}};
+             .sections = {{"How", {count, colour, log, loud, how, files}}},
+             .examples = "  .first\n\n  second\n"},
+            {.name = "also", .summary = "as alone", .is_like_program = true}}};
 }
 
 TEST_CASE("roff sees no request and no escape in a text")
@@ -55,15 +70,26 @@ TEST_CASE("a manual page has every command and option")
     CHECK(contains(made, ".TP\n\\fBFILE\\fR\nread\n"));
 }
 
-TEST_CASE("bash completes subcommands, their flags and the words of a flag")
+// tests/packages runs the scripts in their shells.
+TEST_CASE("bash has a table of each command's flags, values and words")
 {
     std::string const made = to_bash(echo());
-    CHECK(contains(made, "compgen -W \"twice\""));
-    CHECK(contains(made, "twice) flags=\"--colour --count\" ;;"));
-    CHECK(contains(made, "*) flags=\"--quiet\" ;;"));
-    CHECK(contains(made, "--colour)\n            COMPREPLY=($(compgen -W \"red blue\""));
-    CHECK(contains(made, "-n|--count)"));
-    CHECK(contains(made, "complete -o filenames -F _echo_it echo-it\n"));
+    CHECK(contains(made, "commands=\"twice also\""));
+    CHECK(contains(
+        made, "        twice)\n"
+              "            flags=\"--colour --count --log --loud\"\n"
+              "            valued=\"--colour --count --log -n\"\n"
+              "            places=(\"slow fast\" \"/\")\n"
+              "            case $flag in\n"
+              "                --colour) values=\"red blue\" ;;\n"
+              "                --log) values=\"off /\" ;;\n"
+              "                --loud) values=\"on off\" ;;\n"
+              "            esac\n"
+              "            ;;\n"));
+    CHECK(contains(made, "        also)\n            flags=\"--quiet\"\n"));
+    CHECK(contains(
+        made, "        *)\n            first=1\n            flags=\"--quiet --version\"\n"));
+    CHECK(contains(made, "complete -F _echo_it echo-it\n"));
 }
 
 TEST_CASE("zsh shows the first sentence of each help, with its own marks escaped")
@@ -71,10 +97,12 @@ TEST_CASE("zsh shows the first sentence of each help, with its own marks escaped
     std::string const made = to_zsh(echo());
     CHECK(made.starts_with("#compdef echo-it\n"));
     CHECK(contains(made, "'twice:two times'"));
-    CHECK(contains(made, "'*--count=[Often]:NUM:_files'"));
-    CHECK(contains(made, "'*-n[Often]:NUM:_files'"));
+    CHECK(contains(made, "'*--count=[Often]:NUM: '"));
+    CHECK(contains(made, "'*-n[Often]:NUM: '"));
     CHECK(contains(made, "'*--colour=[\\[it'\\''s\\] a\\:b]:WORD:(red blue)'"));
-    CHECK_FALSE(contains(made, "*FILE"));
+    CHECK(contains(made, "'*--log=[here]:FILE|off: _echo_it_or_file off'"));
+    CHECK(contains(made, "'*--loud=-[or not]::value:(on off)'"));
+    CHECK(contains(made, "'1:HOW:(slow fast)' \\\n                '*:FILE:_files'\n"));
 }
 
 } // namespace

@@ -56,10 +56,11 @@ line_text begin_entry(access_stream const& out) noexcept
 void add_tls(line_text& line, access_entry const& entry) noexcept
 {
     add_if_any(line, "sni", entry.agreed.server_name);
-    if (entry.is_established) {
+    if (entry.is_established)
         add_if_any(line, "alpn", entry.agreed.alpn);
-        line.add("version", entry.agreed.version);
-        line.add("cipher", entry.agreed.cipher);
+    add_if_any(line, "version", entry.agreed.version);
+    add_if_any(line, "cipher", entry.agreed.cipher);
+    if (entry.is_established) {
         add_if_any(line, "group", entry.agreed.group);
         add_if_any(line, "signature_scheme", entry.agreed.signature_scheme);
         line.add("resumed", entry.agreed.resumed);
@@ -101,6 +102,9 @@ void write(access_stream const& out, std::size_t worker, access_entry const& ent
     }
     add_if_any(line, "alert", entry.alert);
     add_if_any(line, "detail", entry.detail);
+    // Last: a client may choose long ones, which must not take the room of another field.
+    add_if_any(line, "client_issuer", entry.client.issuer);
+    add_if_any(line, "client_serial", entry.client.serial);
     out.write(line.end(true));
 }
 

@@ -30,10 +30,10 @@ struct access_entry
     std::string_view unique_id{}; ///< From its TLV.
     std::string proxy_tlvs{};     ///< The names of its TLVs.
     bool is_established = false;  ///< The handshake is done.
-    tls::handshake_info agreed{}; ///< Where it is not, only SNI.
+    tls::handshake_info agreed{}; ///< Where it is not, SNI, and perhaps version and cipher.
     std::string_view ja4{};
-    std::string certificate; ///< The file of the certificate that was shown.
-    tls::certificate_identity client{};
+    std::string certificate;            ///< The file of the certificate that was shown.
+    tls::certificate_identity client{}; ///< Also of one that was refused.
     std::string upstream;
     std::uint64_t up = 0;
     std::uint64_t down = 0;

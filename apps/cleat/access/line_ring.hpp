@@ -29,11 +29,14 @@ public:
     /// `out` has room for any line. The taking thread only.
     [[nodiscard]] std::string_view copy_lines(std::span<char> out) const noexcept;
 
-    /// drop removes the oldest bytes. The taking thread only.
+    /// drop removes the oldest lines, which have so many bytes. The taking thread only.
     void drop(std::size_t bytes) noexcept;
 
     /// empty: a line that is pushed now may be missed. Any thread.
     [[nodiscard]] bool empty() const noexcept { return end_.load() == begin_.load(); }
+
+    /// size is how many bytes its lines have. The taking thread only.
+    [[nodiscard]] std::size_t size() const noexcept { return end_.load() - begin_.load(); }
 
     /// lines_lost is how many found no room. Any thread.
     [[nodiscard]] std::uint64_t lines_lost() const noexcept

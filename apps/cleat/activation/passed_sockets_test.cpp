@@ -1,5 +1,5 @@
-#include "snapshot/frontend_sockets.hpp"
 #include "activation/passed_sockets.hpp"
+#include "snapshot/frontend_sockets.hpp"
 #include "snapshot/listening_place.hpp"
 
 #include <doctest/doctest.h>

@@ -4,12 +4,15 @@
 
 #include "access/access_log.hpp"
 #include "health/upstream_states.hpp"
+#include "liveness/worker_watch.hpp"
 #include "log/log_sink.hpp"
+#include "memory/memory_counts.hpp"
 #include "resolver/dns_counts.hpp"
 #include "sandbox/sandbox_facts.hpp"
-#include "liveness/worker_watch.hpp"
+#include "tickets/ticket_file_counts.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -79,13 +82,17 @@ struct admin_facts
     reload_counts reloads;
     std::optional<std::chrono::seconds> ticket_rotation; ///< Unset: no tickets.
     std::size_t ticket_secrets = 0;                      ///< How many open tickets.
+    /// Null: no file with the states of ratchets is rewritten.
+    std::shared_ptr<ticket_file_counts const> ticket_file{};
     std::shared_ptr<log_sink const> log;
     int log_level = 0; ///< In force: the configuration's, or the one that a command has set.
-    std::uint64_t lines_lost_before = 0;        ///< By logs before this one.
-    std::shared_ptr<access_log const> access;   ///< Null: there is none.
-    std::uint64_t access_lines_lost_before = 0; ///< Likewise.
-    std::shared_ptr<dns_counts const> names{};  ///< Null: no name was looked up again.
-    std::shared_ptr<hold_counts const> holds{}; ///< Null: workers are not watched.
+    std::uint64_t lines_lost_before = 0;      ///< By logs before this one.
+    std::shared_ptr<access_log const> access; ///< Null: there is none.
+    /// By access logs before this one; null: there was none.
+    std::shared_ptr<std::atomic<std::uint64_t> const> access_lines_lost_before{};
+    std::shared_ptr<dns_counts const> names{};     ///< Null: no name was looked up again.
+    std::shared_ptr<hold_counts const> holds{};    ///< Null: workers are not watched.
+    std::shared_ptr<memory_counts const> memory{}; ///< Null, or a limit of 0: without max-memory.
 };
 
 } // namespace cleat::app

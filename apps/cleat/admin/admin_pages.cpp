@@ -25,12 +25,32 @@ constexpr std::array<admin_path, 10> paths{{
     {"/reload", admin_page::reload, true,
      "read the configuration and its files again, and wait for the outcome"},
     {"/drain", admin_page::drain, true,
-     "accept no more connections, and end with the last one, as SIGTERM does"},
+     "after drain-delay accept no more connections, and end with the last one, as SIGTERM does"},
     {"/log-level", admin_page::log_level, true,
      "?level=0, 1 or 2: log down to that level; ?level=configured: as the configuration says"},
     {"/server", admin_page::server, true,
      "?upstream=NAME&server=ADDRESS with state=drain or ready, or weight=NUM or configured"},
 }};
+
+// Without its question mark.
+std::string_view query_of(std::string_view target) noexcept
+{
+    std::size_t const begin = target.find('?');
+    return begin == target.npos ? std::string_view{} : target.substr(begin + 1);
+}
+
+// The first pair of a query that is not empty, which is left without it.
+std::string_view take_pair(std::string_view& query) noexcept
+{
+    std::string_view const pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    return pair;
+}
+
+std::string_view key_of(std::string_view pair) noexcept
+{
+    return pair.substr(0, pair.find('='));
+}
 
 } // namespace
 
@@ -48,16 +68,46 @@ admin_path const* find_path(std::string_view target) noexcept
 
 std::string_view value_in(std::string_view target, std::string_view key) noexcept
 {
-    std::size_t const begin = target.find('?');
-    if (begin == target.npos)
-        return {};
-    for (std::string_view rest = target.substr(begin + 1); !rest.empty();) {
-        std::string_view const pair = rest.substr(0, rest.find('&'));
-        rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+    for (std::string_view rest = query_of(target); !rest.empty();) {
+        std::string_view const pair = take_pair(rest);
         if (pair.starts_with(key) && pair.substr(key.size()).starts_with('='))
             return pair.substr(key.size() + 1);
     }
     return {};
+}
+
+std::string_view repeated_key(std::string_view target) noexcept
+{
+    for (std::string_view rest = query_of(target); !rest.empty();) {
+        std::string_view const key = key_of(take_pair(rest));
+        for (std::string_view others = rest; !key.empty() && !others.empty();)
+            if (key_of(take_pair(others)) == key)
+                return key;
+    }
+    return {};
+}
+
+request_target target_of(std::string_view method, std::string_view text)
+{
+    constexpr std::string_view scheme = "http://";
+    if (text.starts_with('/') || (text == "*" && method == "OPTIONS"))
+        return {.path = std::string{text}};
+    auto const is_same = [](char a, char b) { // A scheme has capital letters, too.
+        return a == b || (a >= 'A' && a <= 'Z' && static_cast<char>(a + 32) == b);
+    };
+    if (!std::ranges::equal(text.substr(0, scheme.size()), scheme, is_same))
+        return {};
+    text.remove_prefix(scheme.size());
+    std::string_view const host = text.substr(0, text.find_first_of("/?#"));
+    std::string_view const path = text.substr(host.size());
+    // RFC 9110, section 4.2.4: a user in an http URL is an error.
+    if (host.empty() || host.find('@') != host.npos || path.starts_with('#'))
+        return {};
+    if (path.empty() && method == "OPTIONS") // RFC 9112, section 3.2.4.
+        return {.path = "*", .host = std::string{host}};
+    return {
+        .path = path.starts_with('/') ? std::string{path} : fmt::format("/{}", path),
+        .host = std::string{host}};
 }
 
 std::string decoded(std::string_view value)

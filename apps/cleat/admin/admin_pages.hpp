@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,20 @@ struct admin_path
 
 /// value_in is the value of a key in a target's query ("/path?key=value"), or empty.
 [[nodiscard]] std::string_view value_in(std::string_view target, std::string_view key) noexcept;
+
+/// repeated_key is the first key that a target's query has twice, or empty.
+[[nodiscard]] std::string_view repeated_key(std::string_view target) noexcept;
+
+/// request_target is where a request goes.
+struct request_target
+{
+    std::string path{}; ///< With its query; "*" for the whole server. Empty: it is none.
+    std::optional<std::string> host{}; ///< Of a URL: it stands for the Host header.
+};
+
+/// target_of reads the target of a request line (RFC 9112, section 3.2): a path, an http URL
+/// (absolute-form), or with OPTIONS "*". Nothing else is for this server.
+[[nodiscard]] request_target target_of(std::string_view method, std::string_view text);
 
 /// decoded is a value of a query with its escapes ("%5B") replaced. A wrong one is left as it is.
 [[nodiscard]] std::string decoded(std::string_view value);

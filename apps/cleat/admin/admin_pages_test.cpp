@@ -2,9 +2,13 @@
 #include "admin/server_order.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace cleat::app::admin_pages_test {
 
@@ -57,6 +61,50 @@ TEST_CASE("an order names a server, and what changes")
         CHECK_MESSAGE(!server_order_in(one + rest), rest);
     CHECK_FALSE(server_order_in("/server?server=/s&state=drain"));
     CHECK_FALSE(server_order_in("/server?upstream=app&state=drain"));
+}
+
+TEST_CASE("a key that a query has twice is found")
+{
+    CHECK(repeated_key("/a?level=1&level=2") == "level");
+    CHECK(repeated_key("/a?x=1&level=1&y&level") == "level");
+    for (char const* once : {"/a", "/a?", "/a?level=1", "/a?level=1&levels=1&&", "/level?level=1"})
+        CHECK_MESSAGE(repeated_key(once).empty(), once);
+}
+
+TEST_CASE("a target is a path, a URL or for OPTIONS a star")
+{
+    auto const path = [](std::string_view method, std::string_view text) {
+        return target_of(method, text).path;
+    };
+    CHECK(path("GET", "/metrics?x=1") == "/metrics?x=1");
+    CHECK_FALSE(target_of("GET", "/metrics").host);
+    CHECK(path("GET", "http://localhost:9443/metrics?x") == "/metrics?x");
+    CHECK(target_of("GET", "HTTP://[::1]:9443/metrics").host == "[::1]:9443");
+    CHECK(path("GET", "http://localhost") == "/");
+    CHECK(path("GET", "http://localhost?x=1") == "/?x=1");
+    CHECK(path("OPTIONS", "*") == "*");
+    CHECK(path("OPTIONS", "http://localhost") == "*");
+    CHECK(path("OPTIONS", "http://localhost/") == "/");
+    for (char const* none :
+         {"", "*", "metrics", "localhost:9443", "https://localhost/", "http://", "http:///metrics",
+          "http://user@localhost/metrics", "http:/metrics"})
+        CHECK_MESSAGE(path("GET", none).empty(), none);
+}
+
+TEST_CASE("the reference has a row for each path, with its methods")
+{
+    std::ifstream file{CLEAT_ADMIN_PAGE};
+    std::string const text{std::istreambuf_iterator{file}, {}};
+    std::size_t rows = 0;
+    std::string_view const mark = "\n| `/";
+    for (std::size_t row = text.find(mark); row != text.npos; row = text.find(mark, row + 1))
+        ++rows;
+    CHECK(rows == admin_paths().size());
+    for (admin_path const& each : admin_paths()) {
+        std::string const row =
+            fmt::format("\n| `{}` | {} | ", each.path, each.is_command ? "POST" : "GET, HEAD");
+        CHECK_MESSAGE(text.find(row) != text.npos, row);
+    }
 }
 
 TEST_CASE("a query's value is found by its whole key")

@@ -120,6 +120,11 @@ wanted_level level_for(std::string_view text)
     return {};
 }
 
+http_answer wrong_query_answer(std::string_view problem)
+{
+    return json_answer(400, problem_json(problem));
+}
+
 // Null where the query does not say what it should.
 std::unique_ptr<admin_command> command_for(admin_page page, std::string_view target)
 {
@@ -261,6 +266,8 @@ struct admin_server::state
 
     asio::awaitable<http_answer> respond(http_request const& asked)
     {
+        if (asked.target == "*") // RFC 9110, section 9.3.7: of the server as a whole.
+            co_return http_answer{.status = 204, .allow = "GET, HEAD, OPTIONS, POST"};
         admin_path const* const found = find_path(asked.target);
         if (found == nullptr)
             co_return text_answer(404, "there is no such path; these are:\n" + paths_text());
@@ -348,11 +355,12 @@ struct admin_server::state
 
     asio::awaitable<http_answer> command(admin_page page, std::string_view target)
     {
+        if (std::string_view const key = repeated_key(target); !key.empty())
+            co_return wrong_query_answer(fmt::format("the query has {} twice: say it once", key));
         std::unique_ptr<admin_command> asked = command_for(page, target);
         if (!asked)
-            co_return json_answer(
-                400,
-                problem_json(page == admin_page::server ? server_order_usage : log_level_usage));
+            co_return wrong_query_answer(
+                page == admin_page::server ? server_order_usage : log_level_usage);
         auto const pending = std::make_shared<pending_command>(io);
         auto const place = commands.insert(commands.end(), pending);
         // The server's destructor waits for the thread, so `io` outlives each answer.

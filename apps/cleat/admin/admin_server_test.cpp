@@ -1,9 +1,9 @@
 // The server over its socket. Its workers do not run, unless a test turns their loop.
 
 #include "admin/admin_server.hpp"
-#include "process/admin_socket.hpp"
 #include "counts/worker_counts.hpp"
 #include "liveness/worker_probe.hpp"
+#include "process/admin_socket.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,6 +5,7 @@
 #include "admin/exposition.hpp"
 #include "counts/duration_counts.hpp"
 #include "inspect/json_text.hpp"
+#include "system/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -23,15 +24,21 @@ std::string with_escapes(std::string_view text, bool with_quotes)
     std::string out;
     out.reserve(text.size());
     for (char const c : text) {
-        if (c == '\n') {
+        if (c == '\n')
             out += "\\n";
-            continue;
-        }
-        if (c == '\\' || (c == '"' && with_quotes))
-            out += '\\';
-        out += c;
+        else if (c == '\\' || (c == '"' && with_quotes))
+            out += {'\\', c};
+        else
+            out += c;
     }
     return out;
+}
+
+// Both formats and JSON are UTF-8, which a file's name need not be. Two series never have the same
+// labels: Prometheus refuses the whole scrape then.
+std::string shown_value(metric_label const& label)
+{
+    return distinct_utf8(label.value);
 }
 
 double in_seconds(std::chrono::nanoseconds time) noexcept
@@ -83,7 +90,8 @@ private:
         char before = '{';
         for (metric_label const& each : labels) {
             fmt::format_to(
-                output{text_}, "{}{}=\"{}\"", before, each.name, with_escapes(each.value, true));
+                output{text_}, "{}{}=\"{}\"", before, each.name,
+                with_escapes(shown_value(each), true));
             before = ',';
         }
         if (!bound.empty()) {
@@ -117,6 +125,13 @@ private:
     std::string text_;
 };
 
+std::string labels_json(metric_labels labels)
+{
+    for (metric_label& each : labels)
+        each.value = shown_value(each);
+    return json_object(labels);
+}
+
 std::string histogram_json(metric_histogram const& histogram)
 {
     std::string buckets;
@@ -131,7 +146,7 @@ std::string histogram_json(metric_histogram const& histogram)
     }
     return fmt::format(
         "{{\"labels\": {}, \"count\": {}, \"sum\": {}, \"buckets\": [{}]}}",
-        json_object(histogram.labels), below, histogram.sum, buckets);
+        labels_json(histogram.labels), below, histogram.sum, buckets);
 }
 
 std::string family_json(metric_family const& family)
@@ -142,7 +157,7 @@ std::string family_json(metric_family const& family)
     };
     for (metric_value const& each : family.values)
         add(fmt::format(
-            "{{\"labels\": {}, \"value\": {}}}", json_object(each.labels), each.number));
+            "{{\"labels\": {}, \"value\": {}}}", labels_json(each.labels), each.number));
     for (metric_histogram const& each : family.histograms)
         add(histogram_json(each));
     return fmt::format(

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace cleat::app::exposition_test {
@@ -55,6 +57,54 @@ TEST_CASE("a label's value is escaped")
                                "# UNIT t_depth_bytes bytes\n"
                                "t_depth_bytes{a=\"q\\\"b\\\\s\\nn\",b=\"\"} -1.5\n"
                                "# EOF\n");
+}
+
+TEST_CASE("a byte that is no UTF-8, as a file's name may have it, leaves the document UTF-8")
+{
+    metric_family family{depth};
+    family.add(
+        1, {{"a", "caf\xe9"},
+            {"b", "\xff\xc3"
+                  "b"},
+            {"c", "caf\xc3\xa9"}});
+    CHECK(
+        openmetrics(family) == "# HELP t_depth_bytes Depth\n"
+                               "# TYPE t_depth_bytes gauge\n"
+                               "# UNIT t_depth_bytes bytes\n"
+                               "t_depth_bytes{a=\"caf\xef\xbf\xbd"
+                               "E9\",b=\"\xef\xbf\xbd"
+                               "FF\xef\xbf\xbd"
+                               "C3b\",c=\"caf\xc3\xa9\"} 1\n"
+                               "# EOF\n");
+}
+
+TEST_CASE("no two values of a label are shown as one")
+{
+    // The later ones are what a replacement might have made of the earlier ones.
+    std::vector<std::string> const values{
+        "caf\xe9",
+        "caf\xe8",
+        "caf",
+        "caf\xef\xbf\xbd",
+        "caf\\xE9",
+        "cafE9",
+        "caf\xef\xbf\xbd"
+        "E9",
+        "caf\xef\xbf\xbd"
+        "EF\xef\xbf\xbd"
+        "BF\xef\xbf\xbd"
+        "BD"};
+    for (auto const& show : {prometheus, openmetrics, +[](metric_family const& family) {
+                                 return metrics_json({&family, 1});
+                             }}) {
+        std::set<std::string> shown;
+        for (std::string const& each : values) {
+            metric_family family{depth};
+            family.add(1, {{"a", each}});
+            shown.insert(show(family));
+        }
+        CHECK(shown.size() == values.size());
+    }
 }
 
 TEST_CASE("an info is a gauge in the older format")

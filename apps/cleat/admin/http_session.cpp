@@ -85,13 +85,20 @@ std::optional<http_answer> answer_to_broken(error_code why)
 }
 
 // A request that no browser of another site can have sent.
-std::optional<http_answer> answer_to_forbidden(request const& asked, net::address const& server)
+std::optional<http_answer> answer_to_forbidden(
+    request const& asked, request_target const& target, net::address const& server)
 {
-    request_facts const facts{
+    request_facts facts{
         header(asked, http::field::host), header(asked, http::field::origin),
         asked.method() == http::verb::post};
     if (!facts.host && asked.version() >= 11)
         return refusal_answer(400, "a request of HTTP/1.1 has a Host header");
+    if (target.path.empty())
+        return refusal_answer(
+            400, "the target of a request is a path, a URL that begins with http://, or with "
+                 "OPTIONS a *");
+    if (target.host) // RFC 9112, section 3.2.2: the Host header does not count.
+        facts.host = *target.host;
     if (std::optional<std::string> const why = refusal_of(facts, server))
         return refusal_answer(403, *why);
     return std::nullopt;
@@ -181,13 +188,13 @@ asio::awaitable<bool> http_session::serve_one()
     }
     is_answering_ = true;
     request const& asked = reading.get();
+    std::string const method = string_from(asked.method_string());
+    request_target const target = target_of(method, string_from(asked.target()));
     http_answer answer;
-    if (std::optional<http_answer> forbidden = answer_to_forbidden(asked, server_)) {
+    if (std::optional<http_answer> forbidden = answer_to_forbidden(asked, target, server_)) {
         answer = *std::move(forbidden);
     } else {
-        http_request const wanted{
-            string_from(asked.method_string()), string_from(asked.target()),
-            string_from(asked[http::field::accept])};
+        http_request const wanted{method, target.path, string_from(asked[http::field::accept])};
         stream_.expires_never(); // A reload takes its time; the others have limits of their own.
         answer = co_await respond_(wanted);
     }
@@ -202,7 +209,8 @@ asio::awaitable<bool> http_session::send(
     http_answer answer, unsigned version, bool keep_alive, bool is_head)
 {
     http::response<http::string_body> made{http::int_to_status(answer.status), version};
-    made.set(http::field::content_type, answer.content_type);
+    if (!answer.content_type.empty())
+        made.set(http::field::content_type, answer.content_type);
     made.set(http::field::cache_control, "no-store");
     made.set("X-Content-Type-Options", "nosniff");
     if (!answer.allow.empty())
@@ -212,7 +220,8 @@ asio::awaitable<bool> http_session::send(
         made.set("Referrer-Policy", "no-referrer");
     }
     made.keep_alive(keep_alive);
-    made.content_length(answer.body.size());
+    if (answer.status != 204) // RFC 9110, section 8.6.
+        made.content_length(answer.body.size());
     if (!is_head)
         made.body() = std::move(answer.body);
     stream_.expires_after(limits::admin_request_time);

@@ -22,7 +22,7 @@ namespace cleat::app {
 struct http_request
 {
     std::string method; ///< "GET".
-    std::string target; ///< "/metrics".
+    std::string target; ///< "/metrics", or "*".
     std::string accept; ///< The Accept header's value.
 };
 
@@ -31,7 +31,7 @@ struct http_answer
     unsigned status = 200;
     std::string_view content_type{}; ///< Outlives the answer.
     std::string body{};
-    std::string_view allow{}; ///< For 405: the methods.
+    std::string_view allow{}; ///< For 405 and OPTIONS: the methods.
     std::string policy{};     ///< For a page: its Content-Security-Policy.
 };
 

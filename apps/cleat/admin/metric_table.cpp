@@ -5,6 +5,7 @@
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/alert.hpp>
+#include <cleat/tls/ticket_ratchet.hpp>
 
 #include <fmt/format.h>
 
@@ -96,6 +97,13 @@ std::uint64_t closed_of(worker_counts const& worker)
     for (std::size_t i = 0; i < close_reason_count; ++i)
         all += worker.closed.value(static_cast<close_reason>(i));
     return all;
+}
+
+// Null without max-memory.
+memory_counts const* bounded_memory(metric_sources const& from) noexcept
+{
+    memory_counts const* const found = from.facts.memory.get();
+    return found != nullptr && found->limit != 0 ? found : nullptr;
 }
 
 // The ends are read first: then no connection is counted as closed and not as opened.
@@ -195,13 +203,21 @@ void read_failures(metric_sources const& from, metric_family& into)
         auto const kind = static_cast<failure_kind>(i);
         // Most other errors are never those of a handshake. A series that begins above 0 hides its
         // beginning from rate().
-        bool const is_usual = i <= static_cast<std::size_t>(error::protocol_violation);
+        bool const is_usual = i <= static_cast<std::size_t>(error::protocol_violation) ||
+                              kind == static_cast<failure_kind>(error::truncated) ||
+                              kind == static_cast<failure_kind>(error::library);
         if (double const count = sum(from, &worker_counts::failures, kind); count != 0 || is_usual)
             into.add(count, {{"reason", std::string{name_of(kind)}}});
     }
 }
 
-// Several numbers have no name.
+// Those that clients and cleat send to refuse each other (RFC 8446, section 6.2): handshake_failure
+// to certificate_unknown, unknown_ca, decode_error, protocol_version, internal_error,
+// unrecognized_name and no_application_protocol.
+constexpr std::array<std::size_t, 12> usual_alerts{40, 42, 43, 44, 45,  46,
+                                                   48, 50, 70, 80, 112, 120};
+
+// Several numbers have no name. The usual ones are there from the beginning, as in read_failures.
 template <auto Phase, auto Direction>
 void add_alerts(metric_sources const& from, metric_family& into)
 {
@@ -210,7 +226,7 @@ void add_alerts(metric_sources const& from, metric_family& into)
         double const count = sum(from, [i](worker_counts const& each) {
             return (each.*Phase.*Direction).value(static_cast<alert_number>(i));
         });
-        if (count != 0)
+        if (count != 0 || std::ranges::find(usual_alerts, i) != usual_alerts.end())
             all[std::string{tls::alert_name(static_cast<int>(i))}] +=
                 static_cast<std::uint64_t>(count);
     }
@@ -322,11 +338,11 @@ constexpr metric_row metric_rows[] = {
          add_reason(
              from, into,
              {close_reason::untrusted_proxy, close_reason::address_denied,
-              close_reason::address_not_allowed, close_reason::connection_limit,
-              close_reason::frontend_connection_limit, close_reason::route_connection_limit,
-              close_reason::client_connection_limit, close_reason::client_handshake_limit,
-              close_reason::client_not_allowed, close_reason::client_certificate_expired,
-              close_reason::client_hello_changed});
+              close_reason::address_not_allowed, close_reason::memory_limit,
+              close_reason::connection_limit, close_reason::frontend_connection_limit,
+              close_reason::route_connection_limit, close_reason::client_connection_limit,
+              close_reason::client_handshake_limit, close_reason::client_not_allowed,
+              close_reason::client_certificate_expired, close_reason::client_hello_changed});
      }},
     {"cleat_client_limits_shared", metric_type::counter, "",
      "Client connections for which client-table-size had no place, so that the client shared the "
@@ -577,6 +593,37 @@ constexpr metric_row metric_rows[] = {
          if (from.facts.holds != nullptr)
              into.add(static_cast<double>(from.facts.holds->held.load()));
      }},
+    {"cleat_memory_limit_bytes", metric_type::gauge, "bytes", "The value of max-memory", "",
+     [](from_t from, into_t into) {
+         if (memory_counts const* const now = bounded_memory(from))
+             into.add(static_cast<double>(now->limit.load()));
+     }},
+    {"cleat_memory_used_bytes", metric_type::gauge, "bytes",
+     "What counts for max-memory, when it was last read", "",
+     [](from_t from, into_t into) {
+         if (memory_counts const* const now = bounded_memory(from))
+             into.add(static_cast<double>(now->in_use.load()));
+     }},
+    {"cleat_memory_level", metric_type::gauge, "",
+     "How near max-memory is: 0 is normal, 1 is tight, and at 2 new connections are refused", "",
+     [](from_t from, into_t into) {
+         if (memory_counts const* const now = bounded_memory(from))
+             into.add(static_cast<double>(now->level.load()));
+     }},
+    {"cleat_memory_level_changes", metric_type::counter, "",
+     "Times that the level of memory has changed", "",
+     [](from_t from, into_t into) {
+         if (memory_counts const* const now = bounded_memory(from))
+             into.add(static_cast<double>(now->changes.load()));
+     }},
+    {"cleat_memory_reading_failures", metric_type::counter, "",
+     "Readings of the memory in use that have failed: workers go on with what they were told "
+     "before",
+     "",
+     [](from_t from, into_t into) {
+         if (memory_counts const* const now = bounded_memory(from))
+             into.add(static_cast<double>(now->failures.load()));
+     }},
     {"cleat_workers", metric_type::gauge, "", "Workers that have not ended", "",
      [](from_t from, into_t into) {
          into.add(sum(from, [](worker_counts const& each) { return each.ended ? 0U : 1U; }));
@@ -649,13 +696,19 @@ constexpr metric_row metric_rows[] = {
      "says, "
      "with the first name of each",
      "certificate, host", read_certificate_ends},
+    {"cleat_ticket_state_failures", metric_type::counter, "",
+     "Times that the file of ticket-ratchet was not written, or a state in it not moved on: see "
+     "ticket-state-not-written in the log",
+     "",
+     [](from_t from, into_t into) {
+         if (from.facts.ticket_file != nullptr)
+             into.add(static_cast<double>(from.facts.ticket_file->failures.load()));
+     }},
     {"cleat_ticket_key_epoch", metric_type::gauge, "",
      "Number of the present key of session tickets: one more after each rotation", "",
      [](from_t from, into_t into) {
          if (auto const& rotation = from.facts.ticket_rotation)
-             into.add(static_cast<double>(
-                 std::chrono::floor<std::chrono::seconds>(from.now.time_since_epoch()) /
-                 *rotation));
+             into.add(static_cast<double>(tls::ticket_epoch(*rotation, from.now)));
      }},
 
     // Reloads and log.
@@ -684,11 +737,13 @@ constexpr metric_row metric_rows[] = {
      "",
      [](from_t from, into_t into) {
          std::uint64_t const now = from.facts.access ? from.facts.access->lines_lost() : 0;
-         into.add(static_cast<double>(from.facts.access_lines_lost_before + now));
+         auto const& before = from.facts.access_lines_lost_before;
+         into.add(static_cast<double>((before ? before->load() : 0) + now));
      }},
     {"cleat_draining", metric_type::gauge, "",
-     "1 once cleat accepts no more connections, because it ends", "",
-     [](from_t from, into_t into) { into.add(from.is_draining ? 1 : 0); }},
+     "1 from the beginning of a drain: /readyz says no. After drain-delay no connections are "
+     "accepted",
+     "", [](from_t from, into_t into) { into.add(from.is_draining ? 1 : 0); }},
 
     // The process, with the names that Prometheus clients have for these.
     {"process_cpu_seconds", metric_type::counter, "seconds", "CPU time of the process", "",

@@ -93,10 +93,11 @@ std::string example_json(failure_example const& last)
 {
     return fmt::format(
         "\"event\": {}, \"last\": {}, \"client\": {}, \"frontend\": {}, \"sni\": {}, "
-        "\"alert\": {}, \"detail\": {}",
+        "\"alert\": {}, \"detail\": {}, \"subject\": {}",
         json_string(name_of(last.event)), time_json(last.time), json_string(last.client.view()),
         json_string(last.frontend.view()), json_string(last.server_name.view()),
-        json_string(last.alert.view()), json_string(last.detail.view()));
+        json_string(last.alert.view()), json_string(last.detail.view()),
+        json_string(last.subject.view()));
 }
 
 // The failures of a reason on all workers, with the last of their examples.
@@ -123,6 +124,30 @@ std::string failures_json(std::span<worker_source const> workers)
     for (std::size_t i = 0; i < numbers.size(); ++i)
         numbers[i] = i;
     return array_json(numbers, [&](std::size_t each) { return failure_json(workers, each); });
+}
+
+std::uint64_t closed(std::span<worker_source const> workers, close_reason why)
+{
+    std::uint64_t all = 0;
+    for (worker_source const& each : workers)
+        all += each.counts->closed.value(why);
+    return all;
+}
+
+// null without max-memory.
+std::string memory_json(metric_sources const& from)
+{
+    memory_counts const* const now = from.facts.memory.get();
+    if (now == nullptr || now->limit == 0)
+        return "null";
+    return fmt::format(
+        "{{\"limit_bytes\": {}, \"used_bytes\": {}, \"level\": {}, \"level_changes\": {}, "
+        "\"connections_refused\": {}, \"handshakes_evicted\": {}, \"stalled_evicted\": {}, "
+        "\"reading_failures\": {}}}",
+        now->limit.load(), now->in_use.load(), json_string(to_string(now->level)),
+        now->changes.load(), closed(from.workers, close_reason::memory_limit),
+        closed(from.workers, close_reason::handshake_evicted),
+        closed(from.workers, close_reason::stalled_evicted), now->failures.load());
 }
 
 std::string upstream_json(known_upstream const& upstream)
@@ -160,7 +185,8 @@ std::string status_json(metric_sources const& from)
     return fmt::format(
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
         "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
-        "\"by_worker\": {}, \"upstreams\": {}, \"certificates\": {}, \"failures\": {}, "
+        "\"by_worker\": {}, \"memory\": {}, \"upstreams\": {}, \"certificates\": {}, \"failures\": "
+        "{}, "
         "\"sandbox\": {}, "
         "\"settings\": {}, \"changed_keys\": {}, \"configuration_file\": {}, "
         "\"metrics\": {}}}\n",
@@ -168,10 +194,10 @@ std::string status_json(metric_sources const& from)
         time_json(facts.started), time_json(from.now),
         json_string(from.is_draining ? "draining" : "serving"), facts.log_level,
         from.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
-        array_json(from.workers, worker_json), array_json(facts.upstreams, upstream_json),
-        certificates_json(facts.certificates), failures_json(from.workers),
-        json_object(facts.sandbox.fields()), json_object(facts.settings),
-        json_strings(facts.changed_keys),
+        array_json(from.workers, worker_json), memory_json(from),
+        array_json(facts.upstreams, upstream_json), certificates_json(facts.certificates),
+        failures_json(from.workers), json_object(facts.sandbox.fields()),
+        json_object(facts.settings), json_strings(facts.changed_keys),
         facts.configuration_file.empty() ? "null" : json_string(facts.configuration_file),
         metrics_json(read_metrics(from)));
 }

@@ -74,7 +74,7 @@ TEST_CASE("a reason has the failures of all workers, and the last example")
         both.json(),
         "\"failures\": [{\"reason\": \"reset\", \"count\": 3, \"event\": \"handshake-failed\", "
         "\"last\": \"1970-01-01T00:02:00.000Z\", \"client\": \"192.0.2.2:2\", \"frontend\": "
-        "\"\", \"sni\": \"<b>\\\"\\ufffd\", \"alert\": \"\", \"detail\": \"\"}, "
+        "\"\", \"sni\": \"<b>\\\"\\ufffd\", \"alert\": \"\", \"detail\": \"\", \"subject\": \"\"}, "
         "{\"reason\": \"upstream-timeout\", \"count\": 1, \"event\": \"connect-failed\""));
 }
 
@@ -105,6 +105,29 @@ TEST_CASE("certificates are few, whatever their number")
         "\"days_left_bounds\": [0, 1, 7, 30, 90], \"by_days_left\": [1, 0, 2, 3, 4, 99990], "
         "\"soonest\": [{\"origin\": \"a<b>.pem\", \"names\": [\"a.example\"], \"name_count\": 5, "
         "\"end_seconds\": 0}]"));
+}
+
+TEST_CASE("with max-memory there is what is in use, and what has given way to it")
+{
+    two_workers both;
+    CHECK(contains(both.json(), "\"memory\": null"));
+    auto const memory = std::make_shared<memory_counts>();
+    both.facts.memory = memory;
+    CHECK(contains(both.json(), "\"memory\": null"));
+    memory->limit = 100;
+    memory->in_use = 95;
+    memory->level = memory_level::full;
+    memory->changes = 3;
+    memory->failures = 4;
+    for (std::unique_ptr<worker_counts> const& each : both.counts) {
+        each->closed.add(close_reason::memory_limit);
+        each->closed.add(close_reason::stalled_evicted);
+    }
+    both.counts[1]->closed.add(close_reason::handshake_evicted);
+    CHECK(contains(
+        both.json(), "\"memory\": {\"limit_bytes\": 100, \"used_bytes\": 95, \"level\": \"full\", "
+                     "\"level_changes\": 3, \"connections_refused\": 2, \"handshakes_evicted\": 1, "
+                     "\"stalled_evicted\": 2, \"reading_failures\": 4}"));
 }
 
 } // namespace cleat::app::status_json_test

@@ -115,11 +115,11 @@ private:
     void append(certificate_files::names const& more, std::optional<std::size_t> own)
     {
         steady_yield others_first;
+        wanted_.reserve(wanted_.size() + more.size());
         for (std::size_t i = 0; i < more.size(); ++i, others_first.count_step()) {
             wanted next{&more[i], own ? own_source(*own, i) : more[i].source, own};
             if (follows_)
                 next.found = find_known(next);
-            paths_.push_back(more[i].paths);
             wanted_.push_back(next);
         }
     }
@@ -143,7 +143,7 @@ private:
 
     void scan()
     {
-        progress_line progress{"certificates read", paths_.size()};
+        progress_line progress{"certificates read", wanted_.size()};
         tls::scan_handlers handlers{
             .found = [&](std::size_t index,
                          tls::scanned_certificate const& found) { take(index, found); },
@@ -156,7 +156,12 @@ private:
                                   tls::scanned_certificate& found) {
                 return recall(index, stamps, found);
             };
-        tls::scan_certificates(paths_, net::worker_count(0), handlers);
+        tls::scan_list const list{
+            .count = wanted_.size(),
+            .paths = [this](std::size_t index) -> tls::certificate_paths const& {
+                return wanted_[index].file->paths;
+            }};
+        tls::scan_certificates(list, net::worker_count(0), handlers);
     }
 
     // On any thread. The catalog before does not change.
@@ -169,7 +174,7 @@ private:
             found.is_unchanged = sources_.before->store->stamps(same) == stamps;
             return found.is_unchanged;
         }
-        return sources_.memory && sources_.memory(paths_[index], stamps, found);
+        return sources_.memory && sources_.memory(wanted_[index].file->paths, stamps, found);
     }
 
     void take(std::size_t index, tls::scanned_certificate const& found)
@@ -182,7 +187,7 @@ private:
         if (!found.is_recalled && item.file->paths.ocsp_response.empty())
             ++made_.unremembered;
         if (sources_.observer)
-            sources_.observer(paths_[index], found);
+            sources_.observer(item.file->paths, found);
         report_warnings(*item.file, found, problems_);
         if (!found.error.empty())
             return may_skip(item) ? skip(item, found) : report_error(*item.file, found, problems_);
@@ -296,9 +301,8 @@ private:
     certificate_catalog made_;
     catalog_changes changes_;
     bool follows_ = false;
-    std::vector<tls::certificate_paths> paths_;
-    std::vector<wanted> wanted_; // In the order of paths_.
-    std::vector<bool> seen_;     // By number.
+    std::vector<wanted> wanted_;
+    std::vector<bool> seen_; // By number.
 };
 
 } // namespace

@@ -19,9 +19,12 @@ namespace fs = std::filesystem;
 certificate_files::names certificate_files::find_shared()
 {
     names found;
-    for (std::size_t i = 0; i < settings_.pem_dirs.size(); ++i)
-        for (std::string& path : find_in_folder(settings_.pem_dirs[i]))
+    for (std::size_t i = 0; i < settings_.pem_dirs.size(); ++i) {
+        std::vector<std::string> paths = find_in_folder(settings_.pem_dirs[i]);
+        found.reserve(found.size() + paths.size()); // A hundred thousand names are some MiB.
+        for (std::string& path : paths)
             found.push_back(in_folder(i, std::move(path)));
+    }
     // Alone, the first of them is the default, whose place is the last.
     if (settings_.pem_files.empty() && !found.empty()) {
         std::rotate(found.begin(), found.begin() + 1, found.end());

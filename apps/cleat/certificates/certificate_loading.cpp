@@ -1,6 +1,8 @@
 #include "certificates/certificate_loading.hpp"
 #include "config/route_settings.hpp"
+#include "privileged/folder_listing.hpp"
 #include "process/process.hpp"
+#include "watch/file_watch.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -79,7 +81,8 @@ void certificate_loading::run()
     if (*settings_.reload_on_change && read_changes())
         return;
     if (*settings_.reload_on_change) // Before the files are read: a later change is noticed.
-        watched_ = std::make_shared<watch_plan const>(plan_watching(settings_));
+        watched_ = std::make_shared<watch_plan const>(
+            plan_watching(settings_, root_folders_of(root_files_)));
     read_all();
 }
 

@@ -1,5 +1,5 @@
-#include "command_line/start_flags.hpp"
 #include "command_line/check_command_line.hpp"
+#include "command_line/start_flags.hpp"
 
 #include <fmt/format.h>
 

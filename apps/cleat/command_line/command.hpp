@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <variant>
@@ -66,7 +67,8 @@ struct ask_health
 /// make_ticket_secret (`cleat ticket-secret new`): make a secret for the key ticket-secret.
 struct make_ticket_secret
 {
-    std::string file; ///< A new file for it. Empty: print it.
+    std::string file;                              ///< A new file for it. Empty: print it.
+    std::optional<std::chrono::seconds> ratchet{}; ///< For epochs of this length. Unset: a secret.
 };
 
 /// print_text: print the text and end with the exit code; to stdout where it is 0, else to stderr.

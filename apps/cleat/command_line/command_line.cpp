@@ -1,14 +1,14 @@
-#include "command_line/command_line.hpp"
-#include "command_line/health_command_line.hpp"
-#include "config/help.hpp"
-#include "command_line/manual_pages.hpp"
-#include "config/reference.hpp"
-#include "command_line/reload_command_line.hpp"
-#include "command_line/start_flags.hpp"
-#include "config/table.hpp"
 #include "command_line/check_command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "command_line/explain_command_line.hpp"
+#include "command_line/health_command_line.hpp"
+#include "command_line/manual_pages.hpp"
+#include "command_line/reload_command_line.hpp"
 #include "command_line/secret_command_line.hpp"
+#include "command_line/start_flags.hpp"
+#include "config/help.hpp"
+#include "config/reference.hpp"
+#include "config/table.hpp"
 
 #include <fmt/format.h>
 
@@ -70,7 +70,7 @@ std::string_view base_name(std::string_view path)
     return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-// "--help WORD" and "--help=WORD": the text about a topic or a key.
+// "--help WORD" and "--help=WORD": the text about a topic, a command or a key.
 std::optional<command> requested_topic(
     std::string_view program, std::span<char const* const> arguments)
 {
@@ -82,6 +82,11 @@ std::optional<command> requested_topic(
         word = arguments[2];
     if (word.empty())
         return {};
+    for (command_reader const& each : subcommands)
+        if (word == each.name) {
+            std::array<char const*, 1> const help{"--help"};
+            return each.parse(program, help);
+        }
     if (std::optional<std::string> text = help_on(program, word))
         return print_text{*std::move(text)};
     if (word.starts_with('-'))

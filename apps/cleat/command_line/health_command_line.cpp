@@ -1,6 +1,6 @@
 #include "command_line/health_command_line.hpp"
-#include "config/parser.hpp"
 #include "command_line/start_flags.hpp"
+#include "config/parser.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

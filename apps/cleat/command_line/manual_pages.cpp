@@ -1,13 +1,14 @@
+#include "command_line/check_command_line.hpp"
 #include "command_line/command.hpp"
+#include "command_line/explain_command_line.hpp"
 #include "command_line/health_command_line.hpp"
-#include "config/key_text.hpp"
 #include "command_line/manual_pages.hpp"
 #include "command_line/reload_command_line.hpp"
-#include "config/table.hpp"
-#include "command_line/check_command_line.hpp"
-#include "command_line/explain_command_line.hpp"
-#include "manual/manual.hpp"
 #include "command_line/secret_command_line.hpp"
+#include "config/help.hpp"
+#include "config/key_text.hpp"
+#include "config/table.hpp"
+#include "manual/manual.hpp"
 
 #include <fmt/format.h>
 
@@ -33,6 +34,28 @@ std::vector<std::string> lines_of(std::string_view text)
     return lines;
 }
 
+bool is_word(std::string_view part)
+{
+    return part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
+           std::string_view::npos;
+}
+
+// The values that a shell can offer, from a description of them: "FILE|stdout|off".
+void offer(manual::option& made, std::string_view value)
+{
+    while (!value.empty()) {
+        std::size_t const end = std::min(value.find('|'), value.size());
+        std::string_view const part = value.substr(0, end);
+        value.remove_prefix(std::min(end + 1, value.size()));
+        // ADMIN is an address, or the path of a socket.
+        for (std::string_view const path : {"FILE", "DIR", "/PATH", "PEM...", "ADMIN"})
+            if (part == path)
+                made.source = manual::value_source::files;
+        if (is_word(part))
+            made.choices.emplace_back(part);
+    }
+}
+
 // "-t, --test" and "--config FILE" with their help.
 manual::option option_in_help(std::string_view flags, std::string help)
 {
@@ -48,22 +71,9 @@ manual::option option_in_help(std::string_view flags, std::string help)
         else if (!word.empty())
             made.value += (made.value.empty() ? "" : " ") + word;
     }
+    offer(made, made.is_positional() ? made.names.front() : made.value);
+    made.is_repeated = made.is_positional() && made.names.front().ends_with("...");
     return made;
-}
-
-// The words of "none|optional|required"; none where a part is a placeholder.
-std::vector<std::string> choices_of(std::string_view value)
-{
-    std::vector<std::string> words;
-    if (value.find('|') == std::string_view::npos ||
-        value.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ/[") != std::string_view::npos)
-        return words;
-    while (!value.empty()) {
-        std::size_t const end = std::min(value.find('|'), value.size());
-        words.emplace_back(value.substr(0, end));
-        value.remove_prefix(std::min(end + 1, value.size()));
-    }
-    return words;
 }
 
 // A subcommand from its help text: the usage, paragraphs, and lines "  --flag VALUE  help", of
@@ -97,6 +107,8 @@ manual::command subcommand(std::string name, std::string_view help)
         }
     }
     made.sections.push_back(std::move(flags));
+    made.is_like_program =
+        !made.synopses.empty() && made.synopses.front().find("[OPTIONS]") != std::string::npos;
     return made;
 }
 
@@ -114,25 +126,60 @@ std::string with_default(key_row const& row)
     return text;
 }
 
+std::vector<std::string> words_of(std::string_view text)
+{
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        std::size_t const end = std::min(text.find(' '), text.size());
+        words.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return words;
+}
+
+// So few numbers that a shell offers them.
+constexpr std::int64_t few = 5;
+
 manual::option key_option(key_row const& row)
 {
     manual::option made;
     if (!row.short_flag.empty())
         made.names.emplace_back(row.short_flag);
     made.names.push_back(fmt::format("--{}", row.name));
-    if (row.kind != value_kind::boolean)
-        made.value = row.value;
-    made.choices = choices_of(row.value);
+    made.value = row.value;
+    offer(made, row.kind == value_kind::boolean ? "on|off" : row.value);
+    for (std::string const& name : words_of(row.names))
+        made.choices.push_back(name);
+    if (row.kind == value_kind::number && row.highest - row.lowest < few)
+        for (std::int64_t number = row.lowest; number <= row.highest; ++number)
+            made.choices.push_back(std::to_string(number));
     made.help = with_default(row);
     return made;
+}
+
+// The words that --help takes.
+std::vector<std::string> help_words()
+{
+    std::vector<std::string> words{"all", std::string{texts_topic}};
+    for (shown_command const& each : shown_commands())
+        words.emplace_back(each.name);
+    for (key_topic const& each : key_topics())
+        words.emplace_back(each.name);
+    for (key_row const& each : config_table())
+        words.emplace_back(each.name);
+    return words;
 }
 
 manual::command program()
 {
     manual::section actions;
     for (program_flag const& each : shown_flags()) {
-        actions.options.push_back(option_in_help(each.flag, std::string{each.help}));
-        actions.options.back().choices = choices_of(actions.options.back().value);
+        manual::option& made =
+            actions.options.emplace_back(option_in_help(each.flag, std::string{each.help}));
+        if (made.value == "[TOPIC]")
+            made.choices = help_words();
+        made.is_of_one = !made.is_positional() && made.names.back() != "--config" &&
+                         made.names.back() != "--compat";
     }
     manual::command made;
     made.synopses = {"[OPTIONS] [PEM...]"};
@@ -150,12 +197,14 @@ manual::command program()
 std::string signals_section()
 {
     std::string out = manual::roff_heading("Signals");
-    for (auto const& [name, help] : std::array<std::pair<std::string, std::string>, 4>{
+    for (auto const& [name, help] : std::array<std::pair<std::string, std::string>, 5>{
              {{"SIGHUP", "Reload, as `cleat reload` does, without waiting."},
-              {"SIGTERM", "Accept no more connections, and end with the last one, or after "
-                          "shutdown-timeout. A second one ends at once."},
+              {"SIGTERM",
+               "After drain-delay accept no more connections, and end with the last one, "
+               "or after shutdown-timeout. A second one begins the next of these steps."},
               {"SIGINT", "End at once."},
-              {"SIGUSR1", "Open the log file again, after a rotation."}}})
+              {"SIGUSR1", "Open the log file again, after a rotation."},
+              {"SIGUSR2", "Write a line to the log, and nothing else."}}})
         out += manual::roff_option({.names = {name}, .help = help});
     return out;
 }

@@ -1,6 +1,6 @@
+#include "command_line/start_flags.hpp"
 #include "config/check.hpp"
 #include "config/parser.hpp"
-#include "command_line/start_flags.hpp"
 #include "config/table.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-#include "config/route_text.hpp"
 #include "commands/explain_command.hpp"
+#include "config/route_text.hpp"
 #include "inspect/explain_report.hpp"
 #include "inspect/explanation.hpp"
 #include "snapshot/snapshot.hpp"

@@ -1,5 +1,5 @@
-#include "process/control_socket.hpp"
 #include "commands/reload_command.hpp"
+#include "process/control_socket.hpp"
 #include "process/process.hpp"
 #include "standard_error.hpp"
 

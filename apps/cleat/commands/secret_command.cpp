@@ -1,5 +1,6 @@
-#include "start/start.hpp"
 #include "commands/secret_command.hpp"
+#include "start/start.hpp"
+#include "tickets/ratchet_text.hpp"
 #include "tickets/secret_text.hpp"
 
 #include <cleat/core/error.hpp>
@@ -10,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -33,11 +36,21 @@ int refuse_to_make(std::string const& file, error_code why)
     return EXIT_FAILURE;
 }
 
+tls::secret_text new_line(make_ticket_secret const& request)
+{
+    if (!request.ratchet)
+        return tls::secret_text{hex_text(*tls::new_ticket_secret())};
+    std::int64_t const present =
+        tls::ticket_epoch(*request.ratchet, std::chrono::system_clock::now());
+    return ratchet_text(
+        *tls::new_ticket_ratchet(present - new_ratchet_epochs_back), *request.ratchet);
+}
+
 } // namespace
 
 int write_ticket_secret(make_ticket_secret const& request)
 {
-    tls::secret_text const text{hex_text(*tls::new_ticket_secret())};
+    tls::secret_text const text = new_line(request);
     if (request.file.empty()) {
         fmt::print("{}", text.view());
         return EXIT_SUCCESS;

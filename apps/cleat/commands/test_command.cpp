@@ -1,11 +1,13 @@
-#include "inspect/inventory.hpp"
 #include "commands/test_command.hpp"
+#include "inspect/inventory.hpp"
 #include "start/start.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -56,13 +58,15 @@ void add_findings(
 
 int test_configuration(check_only const& request)
 {
-    report(request.warnings);
     inspected_files known; // Many certificates are read once.
-    std::vector<problem> problems = problems_of_start(
-        request.settings,
-        [&](tls::certificate_paths const& paths, tls::scanned_certificate const& found) {
-            known.insert_or_assign(tls::origin_of(paths), inspected(found));
-        });
+    std::vector<problem> problems = request.warnings;
+    std::ranges::move(
+        problems_of_start(
+            request.settings,
+            [&](tls::certificate_paths const& paths, tls::scanned_certificate const& found) {
+                known.insert_or_assign(tls::origin_of(paths), inspected(found));
+            }),
+        std::back_inserter(problems));
     bool const is_good = !has_errors(problems);
     if (is_good) {
         auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());

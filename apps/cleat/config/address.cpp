@@ -136,7 +136,7 @@ parsed<std::uint16_t> parse_port(std::string_view text, std::uint16_t lowest)
 
 parsed<listen_address> parse_listen_address(std::string_view text, dialect compat)
 {
-    if (text.starts_with('/'))
+    if (text.starts_with('/') || text.starts_with("unix:"))
         return bad_value{
             fmt::format("\"{}\" is a path", text), "cleat listens on TCP only: write [HOST]:PORT."};
     parsed<pieces> const found = split(text, compat);

@@ -95,6 +95,7 @@ TEST_CASE("a text that is no address is refused with the reason")
     CHECK(refusal_of("[a/b]:443") == "\"a/b\" is not a host");
     CHECK(refusal_of("[" + std::string(254, 'a') + "]:443") == "the host has 254 bytes");
     CHECK(refusal_of("/run/sock") == "\"/run/sock\" is a path");
+    CHECK(refusal_of("unix:/run/sock") == "\"unix:/run/sock\" is a path");
 }
 
 TEST_CASE("stud's addresses are read in stud's dialect, and named elsewhere")

@@ -56,6 +56,7 @@ constexpr tls_key keys_for_clients[] = {
     {"ticket-secret", place_of_global<&config::ticket_secret>},
     {"ticket-epoch", place_of_global<&config::ticket_epoch>},
     {"ticket-lifetime", place_of_global<&config::ticket_lifetime>},
+    {"ticket-ratchet", place_of_global<&config::ticket_ratchet>},
     {"session-cache", place_of_global<&config::session_cache>},
     {"tickets", place_of_global<&config::tickets>},
     {"tickets-resumed", place_of_global<&config::tickets_resumed>},

@@ -1,9 +1,9 @@
+#include "config/check_client_limits.hpp"
 #include "config/check_limits.hpp"
 #include "config/route_settings.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,12 +19,28 @@ public:
     {
     }
 
-    void run()
+    // Limits without effect, because another one is always reached first.
+    void check_widths() const
     {
-        check_widths();
-        check_companions();
-        if (*config_.announce == announcement::proxy_proxy)
-            check_peers();
+        int const all = *config_.max_connections;
+        std::string const why = fmt::format(
+            "max-connections is {} in all, by {}", all,
+            to_string(config_.max_connections.location));
+        for (frontend_config const& each : config_.frontends) {
+            if (all != 0)
+                check_width(each.max_connections, "max-connections", all, why);
+            check_frontend_clients(each);
+            for (route_config const& route : each.routes)
+                check_route(each, route);
+        }
+        check_inner(false, [&](std::int64_t most, std::string const& reason) {
+            check_width(config_.client_max_connections, "client-max-connections", most, reason);
+        });
+        check_inner(true, [&](std::int64_t most, std::string const& reason) {
+            for (upstream_config const& upstream : config_.upstreams)
+                for (upstream_server const& server : upstream.servers)
+                    check_width(server.max_connections, "max-connections", most, reason);
+        });
     }
 
 private:
@@ -36,30 +52,31 @@ private:
              true});
     }
 
-    // Limits without effect, because another one is always reached first.
-    void check_widths() const
+    void refuse_without_effect(
+        location const& where, std::string_view key, std::string const& why) const
     {
-        check_route_widths();
-        int const all = *config_.max_connections;
-        std::string const why = fmt::format(
-            "max-connections is {} in all, by {}", all,
-            to_string(config_.max_connections.location));
-        if (all != 0)
-            for (frontend_config const& each : config_.frontends)
-                check_width(each.max_connections, "max-connections", all, why);
-        std::int64_t const together = connections_of_frontends();
-        if (together != 0 && (all == 0 || together < all))
-            check_inner(together, fmt::format("the frontends have at most {} together", together));
-        else if (all != 0)
-            check_inner(all, why);
+        refuse(
+            where, key, fmt::format("this has no effect: {}", why),
+            "Write a smaller number, or leave one of them out.");
     }
 
-    void check_inner(std::int64_t most, std::string const& why) const
+    // Calls `check` with the most connections that there can be at the frontends: all of them, or
+    // those whose clients have the global limit.
+    template <class Check>
+    void check_inner(bool of_all_frontends, Check check) const
     {
-        check_width(config_.client_max_connections, "client-max-connections", most, why);
-        for (upstream_config const& upstream : config_.upstreams)
-            for (upstream_server const& server : upstream.servers)
-                check_width(server.max_connections, "max-connections", most, why);
+        int const all = *config_.max_connections;
+        std::int64_t const together = connections_of_frontends(of_all_frontends);
+        if (together != 0 && (all == 0 || together < all))
+            check(
+                together, fmt::format(
+                              "the frontends{} have at most {} together",
+                              of_all_frontends ? "" : " without one of their own", together));
+        else if (all != 0)
+            check(
+                all, fmt::format(
+                         "max-connections is {} in all, by {}", all,
+                         to_string(config_.max_connections.location)));
     }
 
     void check_width(
@@ -67,16 +84,16 @@ private:
         std::string const& why) const
     {
         if (*inner >= most)
-            refuse(
-                inner.location, key, fmt::format("this has no effect: {}", why),
-                "Write a smaller number, or leave one of them out.");
+            refuse_without_effect(inner.location, key, why);
     }
 
     // 0: one of them has no limit.
-    [[nodiscard]] std::int64_t connections_of_frontends() const
+    [[nodiscard]] std::int64_t connections_of_frontends(bool of_all_frontends) const
     {
         std::int64_t together = 0;
         for (frontend_config const& each : config_.frontends) {
+            if (!of_all_frontends && each.client_max_connections)
+                continue;
             if (*each.max_connections == 0)
                 return 0;
             together += *each.max_connections;
@@ -84,76 +101,55 @@ private:
         return together;
     }
 
-    // The narrowest of the limits around a route's.
-    void check_route_widths() const
+    // The narrowest limit of all connections that a frontend has.
+    [[nodiscard]] setting<int> const& around(frontend_config const& frontend) const
     {
-        for (frontend_config const& each : config_.frontends) {
-            setting<int> const& outer =
-                *each.max_connections != 0 ? each.max_connections : config_.max_connections;
-            for (route_config const& route : each.routes)
-                if (*outer != 0 && connection_limit_of(route) >= *outer)
-                    refuse(
-                        route.settings->own.max_connections.location, "max-connections",
-                        fmt::format(
-                            "this has no effect: max-connections is {} around it, by {}", *outer,
-                            to_string(outer.location)),
-                        "Write a smaller number, or leave one of them out.");
-        }
+        return *frontend.max_connections != 0 ? frontend.max_connections : config_.max_connections;
     }
 
-    // Keys that only refine another one. Their defaults are no mistake: `cleat --default-config`
-    // writes them.
-    void check_companions() const
+    void check_against(
+        setting<int> const& inner, std::string_view key, setting<int> const& outer,
+        std::string_view outer_key) const
     {
-        config const usual{};
-        bool const has_rate = *config_.client_handshake_rate != 0;
-        if (*config_.client_handshake_burst != 0 && !has_rate)
-            refuse(
-                config_.client_handshake_burst.location, "client-handshake-burst",
-                "this is a part of client-handshake-rate, which is not set",
-                "Set client-handshake-rate, or leave this out.");
-        if (has_rate || *config_.client_max_connections != 0)
-            return;
-        struct companion
-        {
-            std::string_view key;
-            setting<int> config::*member;
-        };
-        for (companion const& each :
-             {companion{"client-prefix-ipv4", &config::client_prefix_ipv4},
-              companion{"client-prefix-ipv6", &config::client_prefix_ipv6},
-              companion{"client-table-size", &config::client_table_size}})
-            if (*(config_.*each.member) != *(usual.*each.member))
-                refuse(
-                    (config_.*each.member).location, each.key,
-                    "clients have no limit: neither client-max-connections nor "
-                    "client-handshake-rate is set",
-                    "Set one of them, or leave this out.");
+        if (*outer != 0)
+            check_width(
+                inner, key, *outer,
+                fmt::format(
+                    "{} is {} around it, by {}", outer_key, *outer, to_string(outer.location)));
     }
 
-    // The peer is a balancer, which would be one client with the connections of all.
-    void check_peers() const
+    void check_frontend_clients(frontend_config const& each) const
     {
-        bool const has_unknown =
-            std::ranges::any_of(config_.frontends, [&](frontend_config const& each) {
-                return !effective(each.proxy_from, config_.proxy_from)->is_on();
-            });
-        if (!has_unknown)
+        if (each.client_max_connections)
+            check_against(
+                *each.client_max_connections, "client-max-connections", around(each),
+                "max-connections");
+    }
+
+    void check_route(frontend_config const& frontend, route_config const& route) const
+    {
+        if (route.settings == nullptr)
             return;
-        struct limit
-        {
-            std::string_view key;
-            setting<int> const& value;
-        };
-        for (limit const& each :
-             {limit{"client-max-connections", config_.client_max_connections},
-              limit{"client-handshake-rate", config_.client_handshake_rate}})
-            if (*each.value != 0)
-                refuse(
-                    each.value.location, each.key,
-                    "proxy-proxy takes a PROXY header from every peer, so every peer could come as "
-                    "many clients",
-                    "Name the load balancers with proxy-from.");
+        setting<int> const& all = route.settings->own.max_connections;
+        check_against(all, "max-connections", around(frontend), "max-connections");
+        client_limit_settings const own = client_limits_of(route);
+        client_limit_settings const outer = client_limits_of(config_, frontend);
+        constexpr std::string_view key = "client-max-connections";
+        check_against(own.connections, key, *all != 0 ? all : around(frontend), "max-connections");
+        check_against(own.connections, key, outer.connections, key);
+        if (*own.rate != 0 && *outer.rate != 0 && *own.rate >= *outer.rate &&
+            burst_of(own) >= burst_of(outer))
+            refuse_without_effect(
+                own.rate.location, "client-handshake-rate",
+                fmt::format(
+                    "client-handshake-rate is {} around it, by {}, and a client may begin {} at "
+                    "once",
+                    *outer.rate, to_string(outer.rate.location), burst_of(outer)));
+    }
+
+    [[nodiscard]] static int burst_of(client_limit_settings const& limits) noexcept
+    {
+        return *limits.burst != 0 ? *limits.burst : *limits.rate;
     }
 
     config const& config_;
@@ -164,7 +160,8 @@ private:
 
 void check_limits(config const& settings, std::vector<problem>& problems)
 {
-    limit_check{settings, problems}.run();
+    limit_check{settings, problems}.check_widths();
+    check_client_limits(settings, problems);
 }
 
 } // namespace cleat::app

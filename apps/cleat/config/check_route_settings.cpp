@@ -98,13 +98,26 @@ private:
                     where),
                 "Write this into a route for the same clients without client-certificate, behind "
                 "this one, or into the frontend.");
-        if (connection_limit_of(route_) != 0)
+        frontend_config const& own = own_.own;
+        check_limit_order(own.max_connections, "max-connections", where);
+        for (auto const& [key, limit] :
+             {std::pair{"client-max-connections", &own.client_max_connections},
+              std::pair{"client-handshake-rate", &own.client_handshake_rate},
+              std::pair{"client-handshake-burst", &own.client_handshake_burst}})
+            if (*limit)
+                check_limit_order(**limit, key, where);
+    }
+
+    void check_limit_order(
+        setting<int> const& limit, std::string_view key, std::string_view certificate_rule)
+    {
+        if (*limit != 0)
             refuse(
-                own_.own.max_connections.location, "max-connections",
+                limit.location, key,
                 fmt::format(
                     "connections are counted before the client shows the certificate that "
                     "client-certificate at {} asks for",
-                    where),
+                    certificate_rule),
                 "Write this into a route for the same clients without client-certificate, behind "
                 "this one, or into the frontend.");
     }

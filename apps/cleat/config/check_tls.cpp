@@ -412,12 +412,25 @@ void check_tickets_have_effect(config const& c, std::vector<problem>& problems)
     std::pair<char const*, location const&> const keys[] = {
         {"ticket-secret", c.ticket_secret.location},
         {"ticket-epoch", c.ticket_epoch.location},
+        {"ticket-ratchet", c.ticket_ratchet.location},
         {"tickets-resumed", c.tickets_resumed.location}};
     for (auto const& [key, where] : keys)
         if (!where.is_built_in())
             refuse_setting(
                 problems, where, key, "this has no effect with tickets = 0",
                 "Leave it out, or give tickets.");
+}
+
+void check_ratchet_has_its_file(config const& c, std::vector<problem>& problems)
+{
+    if (!*c.ticket_ratchet || c.ticket_secret->empty() || c.chroot->empty())
+        return;
+    refuse_setting(
+        problems, c.chroot.location, "chroot",
+        "with ticket-ratchet the file of ticket-secret is read outside of this folder, and would "
+        "be rewritten inside",
+        "Leave out chroot: sandbox confines cleat, too. Or leave out ticket-secret: the state is "
+        "random then.");
 }
 
 // A mistake in a frontend's setting is found in the scope of the frontend, and again in those of
@@ -439,6 +452,7 @@ void check_tls(config const& settings, std::vector<problem>& problems)
         check_clients(settings, scopes, found);
         check_ticket_times(settings, found);
         check_tickets_have_effect(settings, found);
+        check_ratchet_has_its_file(settings, found);
     }
     if (any_ends_tls(settings) || *settings.client)
         check_suites_have_effect(settings, scopes, found);

@@ -1,6 +1,6 @@
 // The settings of one cleat, as plain structs: every key of the configuration with its default, and
 // with the place where its value was written, so that a later error ("no such file") can name file
-// and line.
+// and line. It has over 600 lines, because all keys are one table.
 
 #pragma once
 
@@ -105,6 +105,15 @@ enum class compression
 {
     brotli,
     zlib,
+};
+
+/// memory_bound is how much memory may be in use.
+struct memory_bound
+{
+    std::uint64_t bytes = 0; ///< 0: there is no bound, or it is "auto".
+    bool is_auto = false;    ///< A part of the control group's limit: limits::memory_auto_percent.
+
+    [[nodiscard]] bool is_on() const noexcept { return is_auto || bytes != 0; }
 };
 
 /// worker_count is how many workers (threads) to run.
@@ -375,6 +384,10 @@ struct frontend_config
     optional_setting<address_sources> deny_from;
     optional_setting<address_sources> proxy_from;
     setting<int> max_connections{0}; ///< Its own, beside the global limit. 0: there is none.
+    // Read them through client_limits_of().
+    optional_setting<int> client_max_connections;
+    optional_setting<int> client_handshake_rate;
+    optional_setting<int> client_handshake_burst;
 
     [[nodiscard]] host_port address() const { return {*host, *port}; }
 
@@ -390,7 +403,7 @@ struct frontend_config
 /// or the global one holds.
 struct route_settings
 {
-    /// Settings that a frontend has, too: certificates, TLS, client verification, max-connections.
+    /// Settings that a frontend has, too: certificates, TLS, client verification, limits.
     frontend_config own;
     optional_setting<bool> write_ip;
     optional_setting<bool> write_proxy_v1;
@@ -455,10 +468,11 @@ struct config
     setting<std::string> ticket_secret; ///< A file of secrets, the first seals. Empty: random.
     setting<seconds> ticket_epoch{seconds{43'200}};
     setting<seconds> ticket_lifetime{
-        seconds{43'200}};               ///< At most limits::ticket_epochs_max epochs.
-    setting<int> tickets{1};            ///< With a full handshake. 0: none, and none are opened.
-    setting<int> tickets_resumed{1};    ///< With a resumed one.
-    setting<int> session_cache{20'000}; ///< Sessions of a worker. 0: none is resumed by ID.
+        seconds{43'200}};                ///< At most limits::ticket_epochs_max epochs.
+    setting<bool> ticket_ratchet{false}; ///< ticket_secret has states of ratchets.
+    setting<int> tickets{1};             ///< With a full handshake. 0: none, and none are opened.
+    setting<int> tickets_resumed{1};     ///< With a resumed one.
+    setting<int> session_cache{20'000};  ///< Sessions of a worker. 0: none is resumed by ID.
     setting<app::client_verify> client_verify{app::client_verify::none};
     setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.
     /// Schemes of the CertificateRequest. Empty: the sound ones that the TLS library has.
@@ -495,6 +509,7 @@ struct config
     /// Silence before TCP's first keepalive probe to a client.
     setting<seconds> keepalive{seconds{3600}};
     setting<bool> tcp_fastopen{false};
+    setting<memory_bound> max_memory; ///< Off.
     // Limits; 0: there is none. A client is a prefix of addresses.
     setting<int> max_connections{0};        ///< In all.
     setting<int> client_max_connections{0}; ///< At a time.
@@ -510,7 +525,9 @@ struct config
     setting<seconds> backend_connect_timeout{seconds{30}};
     /// No byte either way for this time ends a connection; 0 is never.
     setting<seconds> idle_timeout{seconds{0}};
-    /// For connections to finish after SIGTERM; 0 ends them at once.
+    /// Between SIGTERM, when /readyz turns, and the end of accepting.
+    setting<seconds> drain_delay{seconds{0}};
+    /// For connections to finish after that; 0 ends them at once.
     setting<seconds> shutdown_timeout{seconds{30}};
 
     // The admin server.

@@ -85,7 +85,7 @@ std::string full_help(std::string_view program)
         "       {0} explain --sni NAME [--alpn P] [--to FRONTEND] [OPTIONS] [PEM...]\n"
         "       {0} reload [PID | --pidfile FILE]\n"
         "       {0} health [--ready] ADMIN\n"
-        "       {0} ticket-secret new [FILE]\n\n"
+        "       {0} ticket-secret new [--ratchet[=SECS]] [FILE]\n\n"
         "Each key of the configuration file is a flag with the same name. Flags come after the "
         "file:\n"
         "they replace its values, and add to what can be given several times.\n",
@@ -96,6 +96,15 @@ std::string full_help(std::string_view program)
     for (key_topic const& each : key_topics())
         add_topic(out, each);
     add_keys_without_effect(out);
+    return out;
+}
+
+std::string help_on_texts()
+{
+    std::string out = "Flags that print a text\n";
+    for (program_flag const& each : shown_flags())
+        if (each.help.starts_with("Print"))
+            add_help_line(out, each.flag, each.help);
     return out;
 }
 
@@ -141,32 +150,22 @@ std::string help_text(std::string_view program)
         "       {0} check|explain|reload|health|ticket-secret ...  each has a --help\n\n"
         "Takes TLS from clients and passes plaintext on to a backend. Listen on port 443,\n"
         "with the certificate of site.pem and a worker for each core:\n\n"
-        "  {0} -f '[*]:443' -b '[127.0.0.1]:8080' -n auto site.pem\n\n"
-        "  check           report on the configuration and every certificate\n"
-        "  explain         what a client would get, and why\n"
-        "  reload          make a running {0} read its configuration and files again\n"
-        "  health          ask the admin server of a running {0} whether it works\n\n"
-        "  --config FILE   read this file first; flags add to it or replace its values\n"
-        "  -t, --test      check what a start would need, and end\n"
-        "  -V, --version   the version, and what the TLS library can do\n"
-        "  --help WORD     explain a topic or a key of those below; --help all: all\n"
-        "  --default-config, --reference, --metrics-reference, --manual,\n"
-        "  --config-manual, --completion bash|zsh     print a text, and end\n\n"
-        "Keys of the configuration file by topic. Each is a flag with the same name.\n\n",
+        "  {0} -f '[*]:443' -b '[127.0.0.1]:8080' -n auto site.pem\n\n",
         program);
-    for (key_topic const& topic : key_topics()) {
-        std::string names;
-        for (key_row const& row : config_table()) {
-            if (!is_shown(row, topic.group))
-                continue;
-            names += names.empty() ? "" : " ";
-            // A blank would be a place to break the line.
-            names += row.short_flag.empty() ? std::string{row.name}
-                                            : fmt::format("{}({})", row.name, row.short_flag);
-        }
-        out += fmt::format("  {:<14}", topic.name);
-        wrap(out, names, std::string(topic_indent, ' '), screen_width);
-    }
+    for (shown_command const& each : shown_commands())
+        out += fmt::format("  {:<14}{}\n", each.name, each.help);
+    out += "\n  --config FILE read this file first; flags add to it or replace its values\n"
+           "  -t, --test    check what a start would need, and end\n"
+           "  -V, --version the version, and what the TLS library and the kernel can do\n"
+           "  --help TOPIC  the keys of the file, each a flag with the same name, by topic:\n";
+    std::string names;
+    for (key_topic const& each : key_topics())
+        names += fmt::format("{} ", each.name);
+    std::string const indent(topic_indent, ' ');
+    out += indent;
+    wrap(out, names, indent, screen_width);
+    out += "  --help KEY    explain one key; --help all explains every key\n"
+           "  --help texts  flags that print a text: manual pages, references, completions\n";
     return out;
 }
 
@@ -174,6 +173,8 @@ std::optional<std::string> help_on(std::string_view program, std::string_view wo
 {
     if (word == "all")
         return full_help(program);
+    if (word == texts_topic)
+        return help_on_texts();
     for (key_topic const& topic : key_topics())
         if (topic.name == word) {
             std::string out;
@@ -189,14 +190,16 @@ std::optional<std::string> help_on(std::string_view program, std::string_view wo
 
 std::string help_refusal(std::string_view program, std::string_view word)
 {
-    std::vector<std::string_view> words{"all"};
+    std::vector<std::string_view> words{"all", texts_topic};
+    for (shown_command const& each : shown_commands())
+        words.push_back(each.name);
     for (key_topic const& topic : key_topics())
         words.push_back(topic.name);
     for (key_row const& row : config_table())
         words.push_back(row.name);
     std::string_view const meant = nearest(word, words);
     return fmt::format(
-        "--help {}: error: there is no such topic or key. {}\n", word,
+        "--help {}: error: there is no such topic, command or key. {}\n", word,
         meant.empty() ? fmt::format("{} --help lists them.", program)
                       : fmt::format("Did you mean {}?", meant));
 }

@@ -79,7 +79,10 @@ struct key_row
     key_group group;
     places where;
     value_kind kind;
-    std::string_view value{};        ///< The value as the help spells it: "SECS".
+    std::string_view value{}; ///< The value as the help spells it: "SECS".
+    /// Words that the value may be, with blanks between them, where `value` does not list them. The
+    /// shells offer them.
+    std::string_view names{};
     std::string_view default_text{}; ///< Only where show() cannot say it: "none".
     std::string_view help{};         ///< One sentence or two.
     std::string_view note{};         ///< How this differs from hitch and stud. May be empty.

@@ -40,19 +40,28 @@ constexpr std::array<program_flag, 12> flag_texts{{
     {"    --completion bash|zsh", "Print the completion for this shell, and end."},
     {"-V, --version", "Print the version and what the TLS library can do, and end."},
     {"-h, --help [TOPIC]",
-     "Print an overview, and end; with a topic or a key the help about it; with all the "
-     "help about every key."},
+     "Print an overview, and end; with a topic, a command or a key the help about it; with all "
+     "the help about every key."},
     {"PEM...", "The same as --pem-file for each."},
 }};
 
-constexpr std::array<std::string_view, 7> rule_texts{{
+constexpr std::array<shown_command, 5> command_texts{{
+    {"check", "report on the configuration and every certificate"},
+    {"explain", "what a client would get, and why"},
+    {"reload", "make a running cleat read its configuration and files again"},
+    {"health", "ask the admin server of a running cleat whether it works"},
+    {"ticket-secret", "make a secret for session tickets"},
+}};
+
+constexpr std::array<std::string_view, 8> rule_texts{{
     R"(On is `on`, `yes`, `y`, `true`, `t` or `1`; off is `off`, `no`, `n`, `false`, `f` or `0`.)",
     R"(An empty text, `""`, means that the key is not set.)",
     R"(Inside quotes, `\"` is a quote; any other backslash is itself.)",
     R"(A `;` between two settings is allowed, and so is a comma after a value.)",
     R"(A key that is set twice in one place keeps the last value, with a warning.)",
-    R"(Every error of a file is reported, not only the first, with line, column and what to do.)",
+    R"(All errors of a file's text are reported, each with line, column and cure, then warnings.)",
     R"(Certificates are read, and settings compared, once every value of a file can be read.)",
+    R"(A file that is missing is named along with the values that cannot be read.)",
 }};
 
 } // namespace
@@ -90,6 +99,11 @@ frontend = {                        # a block sets what differs for one frontend
 std::span<std::string_view const> syntax_rules() noexcept
 {
     return rule_texts;
+}
+
+std::span<shown_command const> shown_commands() noexcept
+{
+    return command_texts;
 }
 
 std::span<key_topic const> key_topics() noexcept

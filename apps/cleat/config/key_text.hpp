@@ -31,6 +31,16 @@ struct program_flag
 /// shown_flags are all of them. command_line.cpp obeys them.
 [[nodiscard]] std::span<program_flag const> shown_flags() noexcept;
 
+/// shown_command is a word that comes first and does something else than to serve.
+struct shown_command
+{
+    std::string_view name;
+    std::string_view help; ///< Not a sentence.
+};
+
+/// shown_commands are all of them. command_line.cpp obeys them.
+[[nodiscard]] std::span<shown_command const> shown_commands() noexcept;
+
 /// syntax_introduction, syntax_example and syntax_rules are the language of the file, in Markdown.
 [[nodiscard]] std::string_view syntax_introduction() noexcept;
 [[nodiscard]] std::string_view syntax_example() noexcept;

@@ -142,6 +142,7 @@ private:
 
 std::vector<token> lex(std::string_view text, std::string_view name, std::vector<problem>& problems)
 {
+    std::size_t const known = problems.size();
     std::vector<token> tokens;
     unsigned number = 0;
     unsigned column = 1;
@@ -175,6 +176,17 @@ std::vector<token> lex(std::string_view text, std::string_view name, std::vector
             break;
         }
         line_lexer{line, number, name, tokens, problems}.run();
+        if (problems.size() - known >= config_problems_max) { // A program, or an image.
+            problems.push_back(
+                {problem::severity::error,
+                 {std::string{name}, number, column},
+                 {},
+                 fmt::format(
+                     "{} errors up to here, the rest of the file was not read",
+                     problems.size() - known),
+                 "Is it the right file?"});
+            break;
+        }
     }
     tokens.push_back({token::kind::end, "the end of the file", std::max(number, 1U), column});
     return tokens;

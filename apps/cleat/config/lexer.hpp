@@ -11,6 +11,10 @@
 
 namespace cleat::app {
 
+/// config_problems_max is about two pages of a terminal: a file with more errors is no
+/// configuration.
+inline constexpr std::size_t config_problems_max = 100;
+
 /// token is one word of a configuration file.
 struct token
 {
@@ -31,7 +35,8 @@ struct token
 };
 
 /// lex splits a file into tokens; the last one is always of kind `end`. Characters that are no
-/// token are left out and reported in `problems`, with `name` for the file's name.
+/// token are left out and reported in `problems`, with `name` for the file's name. After a line
+/// with the hundredth of them the rest of the file is left out.
 [[nodiscard]] std::vector<token> lex(
     std::string_view text, std::string_view name, std::vector<problem>& problems);
 

@@ -22,9 +22,6 @@
 namespace cleat::app {
 namespace {
 
-// About two pages of a terminal: a file with more errors is no configuration.
-constexpr std::size_t problems_max = 100;
-
 // A scope is where a setting stands: the top of the file, or a block. Scopes differ in their names,
 // in the keys that they allow, and in the keys that they need.
 bool is_allowed(config const&, key_row const& row)
@@ -233,7 +230,7 @@ std::string example_of(key_row const& row)
     case value_kind::boolean:
         return "on";
     case value_kind::words:
-        return "TLSv1.2 TLSv1.3";
+        return std::string{row.names.substr(0, row.names.find(' '))};
     case value_kind::text:
         return fmt::format("\"{}\"", row.value);
     case value_kind::number:
@@ -295,14 +292,15 @@ private:
         problems_.push_back(
             {problem::severity::error, place_of(where), std::string{key}, std::move(text),
              std::move(cure)});
-        if (problems_.size() - problems_at_start_ < problems_max)
+        if (problems_.size() - problems_at_start_ < config_problems_max)
             return;
         has_given_up_ = true;
         problems_.push_back(
             {problem::severity::error,
              place_of(where),
              {},
-             fmt::format("this is error {}, the rest of the file was not read", problems_max),
+             fmt::format(
+                 "this is error {}, the rest of the file was not read", config_problems_max),
              "Is it the right file?"});
     }
 

@@ -342,6 +342,13 @@ TEST_CASE("a file that is none ends early")
     CHECK(made.problems.size() == 101);
     CHECK(made.problems.back().text == "this is error 100, the rest of the file was not read");
     CHECK(parse(std::string(50'000, '$')).problems.size() == 1);
+
+    std::string program; // Many bytes that mean nothing, in one line after the other.
+    for (int i = 0; i < 1000; ++i)
+        program += "$&$&$&$&$&$&\n";
+    parsed_settings const image = parse(program);
+    CHECK(image.problems.size() == 109);
+    CHECK(image.problems.back().text == "108 errors up to here, the rest of the file was not read");
 }
 
 TEST_CASE("blocks within blocks cost no stack")

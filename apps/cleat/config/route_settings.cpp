@@ -113,6 +113,37 @@ int connection_limit_of(route_config const& route) noexcept
     return route.settings == nullptr ? 0 : *route.settings->own.max_connections;
 }
 
+client_limit_settings client_limits_of(
+    config const& settings, frontend_config const& frontend) noexcept
+{
+    return {
+        effective(frontend.client_max_connections, settings.client_max_connections),
+        effective(frontend.client_handshake_rate, settings.client_handshake_rate),
+        effective(frontend.client_handshake_burst, settings.client_handshake_burst)};
+}
+
+client_limit_settings client_limits_of(route_config const& route) noexcept
+{
+    static setting<int> const none{0};
+    if (route.settings == nullptr)
+        return {none, none, none};
+    frontend_config const& own = route.settings->own;
+    return {
+        effective(own.client_max_connections, none), effective(own.client_handshake_rate, none),
+        effective(own.client_handshake_burst, none)};
+}
+
+bool has_client_limits(frontend_config const& frontend) noexcept
+{
+    return frontend.client_max_connections || frontend.client_handshake_rate ||
+           frontend.client_handshake_burst;
+}
+
+bool has_limits(route_config const& route) noexcept
+{
+    return connection_limit_of(route) != 0 || client_limits_of(route).is_on();
+}
+
 std::vector<own_certificates> own_certificates_of(config const& settings)
 {
     std::vector<own_certificates> found;

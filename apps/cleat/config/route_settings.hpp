@@ -31,6 +31,28 @@ struct named_place
 /// connection_limit_of is max-connections of the route; 0: there is no limit.
 [[nodiscard]] int connection_limit_of(route_config const& route) noexcept;
 
+/// client_limit_settings are the limits of one client in some scope. The settings outlive it.
+struct client_limit_settings
+{
+    setting<int> const& connections;
+    setting<int> const& rate;
+    setting<int> const& burst;
+
+    [[nodiscard]] bool is_on() const noexcept { return *connections != 0 || *rate != 0; }
+};
+
+/// client_limits_of are those in force at a frontend, where its own replace the global ones, or
+/// those that a route has beside them.
+[[nodiscard]] client_limit_settings client_limits_of(
+    config const& settings, frontend_config const& frontend) noexcept;
+[[nodiscard]] client_limit_settings client_limits_of(route_config const& route) noexcept;
+
+/// has_client_limits: one of the three is written in the frontend, so it counts its clients apart.
+[[nodiscard]] bool has_client_limits(frontend_config const& frontend) noexcept;
+
+/// has_limits: the route has a limit of connections, or of a client.
+[[nodiscard]] bool has_limits(route_config const& route) noexcept;
+
 /// own_certificates are those of a frontend or a route.
 struct own_certificates
 {

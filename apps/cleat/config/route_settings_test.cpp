@@ -155,6 +155,10 @@ TEST_CASE("settings of TLS and the limit do not depend on the client's certifica
     CHECK(is_refused(
         {by_certificate + "max-connections = 3", asks},
         "max-connections: connections are counted"));
+    for (std::string const key : {"client-max-connections", "client-handshake-rate"})
+        CHECK(is_refused(
+            {by_certificate + key + " = 3", asks},
+            key + ": connections are counted before the client shows the certificate"));
     accepted({by_certificate + "write-proxy-v1 = on", asks});
     CHECK(is_refused({by_certificate}, "client-certificate: no client of this route is asked"));
 }

@@ -2,9 +2,9 @@
 
 #pragma once
 
+#include "admission/ip_prefix.hpp"
 #include "config/address.hpp"
 #include "config/config.hpp"
-#include "admission/ip_prefix.hpp"
 #include "route/route_table.hpp"
 
 #include <optional>

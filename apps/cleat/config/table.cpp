@@ -685,9 +685,9 @@ constexpr key_row rows[] = {
              "clients that no route takes go to the frontend's upstream. It is an error where "
              "earlier routes take all clients of a route. A route can have settings of its own "
              "for its clients: certificates, versions and suites, client verification, the PROXY "
-             "header and max-connections. The settings of TLS and the limit are needed before the "
-             "client shows a certificate: they are those of the first route without "
-             "client-certificate that takes the client.",
+             "header, max-connections and the limits of one client. The settings of TLS and the "
+             "limits are needed before the client shows a certificate: they are those of the first "
+             "route without client-certificate that takes the client.",
      .repeatable = true,
      .set_frontend = refuse_route_text},
     {.name = "sni",
@@ -1167,6 +1167,7 @@ constexpr key_row rows[] = {
      .where = global_frontend_and_route,
      .kind = value_kind::words,
      .value = "LIST",
+     .names = "brotli zlib off",
      .help = "Compress certificates for clients that can decompress them, with TLS 1.3 (RFC 8879): "
              "brotli, zlib or both, the preferred one first; or off. Chromium takes brotli, and "
              "Safari zlib. A worker compresses a certificate once, when a client first gets it. "
@@ -1229,6 +1230,7 @@ constexpr key_row rows[] = {
      .where = {.global = true, .frontend = true, .upstream = true, .route = true, .flag = true},
      .kind = value_kind::words,
      .value = "LIST",
+     .names = "TLSv1.2 TLSv1.3",
      .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both. In an upstream block: with "
              "its servers, where both is the default.",
      .note = "SSLv3, TLSv1.0 and TLSv1.1 are not offered: they are a warning beside TLSv1.2 or "
@@ -1340,6 +1342,19 @@ constexpr key_row rows[] = {
      .highest = 7 * day,
      .set_global = store<&config::ticket_lifetime>,
      .show = shown<&config::ticket_lifetime>},
+    {.name = "ticket-ratchet",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Forget the keys of session tickets: each epoch's are derived from those of the epoch "
+             "before, by a function with no way back, and what is older than ticket-lifetime and "
+             "two epochs is overwritten in memory and in ticket-secret, which cleat rewrites at "
+             "the end of each ticket-epoch. Its lines are then states, as `cleat ticket-secret new "
+             "--ratchet` prints one. A machine that joins later needs the present file of another "
+             "one. reload-on-change does not watch the file.",
+     .note = "New.",
+     .set_global = store<&config::ticket_ratchet>,
+     .show = shown<&config::ticket_ratchet>},
     {.name = "tickets",
      .group = key_group::tls,
      .where = global_and_flag,
@@ -1661,13 +1676,28 @@ constexpr key_row rows[] = {
      .highest = 30 * day,
      .set_global = store<&config::idle_timeout>,
      .show = shown<&config::idle_timeout>},
+    {.name = "drain-delay",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .help = "After SIGTERM or POST /drain, how long new connections are still accepted while "
+             "/readyz of the admin server says that cleat is not ready: time for a load balancer "
+             "to send them elsewhere. shutdown-timeout begins after that. A second SIGTERM ends "
+             "the delay. Nothing is reloaded in that time, and both times together must be shorter "
+             "than systemd's TimeoutStopSec.",
+     .note = "New in cleat. Longer than a balancer takes to see it: interval times failures.",
+     .lowest = 0,
+     .highest = day,
+     .set_global = store<&config::drain_delay>,
+     .show = shown<&config::drain_delay>},
     {.name = "shutdown-timeout",
      .group = key_group::load,
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "SECS",
-     .help = "After SIGTERM, how long connections may take to finish before they are ended; 0 is "
-             "at once.",
+     .help = "After SIGTERM and drain-delay, how long connections may take to finish before they "
+             "are ended; 0 is at once.",
      .note = "New in cleat. stud and hitch end at once. How many connections were finished is "
              "logged at log-level 2; that some were cut off is a warning, at any level above 0.",
      .lowest = 0,
@@ -1705,6 +1735,21 @@ constexpr key_row rows[] = {
      .other_names = "enable-tcp-fastopen",
      .set_global = store<&config::tcp_fastopen>,
      .show = shown<&config::tcp_fastopen>},
+    {.name = "max-memory",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::word,
+     .value = "SIZE|auto|off",
+     .help =
+         "The most memory that may be in use, such as 512M: a number with K, M or G. As it comes "
+         "near, buffers become small, unfinished handshakes end, new connections are refused with "
+         "a reset, and then those end whose receiver takes nothing. Where the control group has a "
+         "limit of memory, all that the kernel charges the group for counts, except page cache "
+         "that it can take back; otherwise this process alone, without the buffers of its sockets. "
+         "auto is 90 percent of the control group's limit, and an error where there is none.",
+     .note = "New.",
+     .set_global = store<&config::max_memory>,
+     .show = shown<&config::max_memory>},
     {.name = "max-connections",
      .group = key_group::load,
      .where = {.global = true, .frontend = true, .server = true, .route = true, .flag = true},
@@ -1727,34 +1772,44 @@ constexpr key_row rows[] = {
      .show = shown<&config::max_connections>},
     {.name = "client-max-connections",
      .group = key_group::load,
-     .where = global_and_flag,
+     .where = global_frontend_and_route,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "Connections that one client may have open at a time, on all frontends. A client is "
-             "an address of IPv4 or a /64 of IPv6: see client-prefix-ipv4 and client-prefix-ipv6; "
-             "behind proxy-from it is the one of the PROXY header. One more is refused with a "
-             "reset, before TLS. 0 is no limit.",
+     .help = "Connections that one client may have open at a time. A client is an address of IPv4 "
+             "or a /64 of IPv6: see client-prefix-ipv4 and client-prefix-ipv6; behind proxy-from "
+             "it is the one of the PROXY header. One more is refused with a reset, before TLS. At "
+             "the top it is for all frontends together. A frontend block with this, "
+             "client-handshake-rate or client-handshake-burst counts its clients apart from all "
+             "others, by its own values and, for those that it leaves out, the values at the top. "
+             "In a route block it is asked beside the frontend's, after the ClientHello. 0 is no "
+             "limit.",
      .note = "New.",
      .lowest = 0,
      .highest = connections_highest,
      .set_global = store<&config::client_max_connections>,
+     .set_frontend = store<&frontend_config::client_max_connections>,
+     .set_route = store_in_route<&frontend_config::client_max_connections>,
      .show = shown<&config::client_max_connections>},
     {.name = "client-handshake-rate",
      .group = key_group::load,
-     .where = global_and_flag,
+     .where = global_frontend_and_route,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "Handshakes that one client may begin in a second, on all frontends. Each connection "
-             "counts as one when it is accepted, a passthrough too. One more is refused with a "
-             "reset, before any work for TLS. 0 is no limit.",
+     .help = "Handshakes that one client may begin in a second. Each connection counts as one when "
+             "it is accepted, a passthrough too. One more is refused with a reset, before any work "
+             "for TLS. In a frontend block it replaces the one at the top, as "
+             "client-max-connections does. In a route block it is asked beside the frontend's, "
+             "after the ClientHello and before any public-key operation. 0 is no limit.",
      .note = "New.",
      .lowest = 0,
      .highest = 1'000'000,
      .set_global = store<&config::client_handshake_rate>,
+     .set_frontend = store<&frontend_config::client_handshake_rate>,
+     .set_route = store_in_route<&frontend_config::client_handshake_rate>,
      .show = shown<&config::client_handshake_rate>},
     {.name = "client-handshake-burst",
      .group = key_group::load,
-     .where = global_and_flag,
+     .where = global_frontend_and_route,
      .kind = value_kind::number,
      .value = "NUM",
      .help = "Handshakes that one client may begin at once, after a pause, where "
@@ -1763,6 +1818,8 @@ constexpr key_row rows[] = {
      .lowest = 0,
      .highest = 100'000,
      .set_global = store<&config::client_handshake_burst>,
+     .set_frontend = store<&frontend_config::client_handshake_burst>,
+     .set_route = store_in_route<&frontend_config::client_handshake_burst>,
      .show = shown<&config::client_handshake_burst>},
     {.name = "client-prefix-ipv4",
      .group = key_group::load,
@@ -1851,8 +1908,9 @@ constexpr key_row rows[] = {
      .help =
          "Make this directory the root of the file system once the ports are open and the "
          "certificates read. It needs a start as root. Everything that is opened later is inside: "
-         "at a reload the configuration and its files, the log when it is opened again, the files "
-         "for looking up names. Write absolute paths.",
+         "the socket of admin, at a reload the configuration and its files, the log when it is "
+         "opened "
+         "again, the files for looking up names. Write absolute paths.",
      .note = "A reload sees the same paths inside the directory, as hitch's does. No process stays "
              "root, so a reload has the rights of user.",
      .short_flag = "-r",
@@ -1896,14 +1954,16 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::words,
      .value = "LIST",
+     .names = "auto landlock seccomp off",
      .help =
          "The limits that cleat takes upon itself once it serves. landlock: it reads the system's "
          "configuration and the folders of the files that it was started with, writes its log, "
-         "pid file, index and sockets, and executes nothing. ports: it listens and connects by "
-         "TCP at the ports of the start only. seccomp: it makes the system calls that it needs, "
-         "and no others. auto is landlock where the kernel has it; off is nothing. A part that is "
-         "named but not available is an error.",
-     .note = "New in cleat. A reload that needs more is refused; see sandbox-read.",
+         "pid file, index, sockets and ratchet, and executes nothing. ports: it listens and "
+         "connects by TCP at the ports of the start only. seccomp: it makes the system calls that "
+         "it needs, and no others. auto is landlock where the kernel has it; off is nothing. A "
+         "part that is named but not available is an error.",
+     .note = "New in cleat. A reload that needs more is refused; see sandbox-read. Started as root "
+             "with user, a reload may bind other ports: the process that opens root's files does.",
      .set_global = store<&config::sandbox>,
      .show = shown<&config::sandbox>},
     {.name = "sandbox-read",
@@ -1961,10 +2021,10 @@ constexpr key_row rows[] = {
      .help =
          "Serve a status page, metrics, health and commands over HTTP at this address, or on the "
          "UNIX socket at this absolute path (also written unix:/PATH), which only root and the "
-         "user "
-         "of cleat can use (mode 0600). "
-         "HOST is a number; port 0 is any free port, which the log names at log-level 2. Any local "
-         "user can send commands to a port.",
+         "user of cleat can use (mode 0600). HOST is a number; port 0 is any free port, which the "
+         "log names at log-level 2. Any local user can send commands to a port. GET: / (the page), "
+         "/metrics, /status.json, /configuration, /healthz, /readyz. POST: /reload, /drain, "
+         "/log-level, /server.",
      .set_global = store<&config::admin>,
      .show = shown<&config::admin>},
     {.name = "admin-allow-remote",
@@ -2038,6 +2098,8 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::word,
      .value = "NAME",
+     .names = "auth authpriv cron daemon ftp local0 local1 local2 local3 local4 local5 local6 "
+              "local7 lpr mail news user uucp",
      .help = "auth, authpriv, cron, daemon, ftp, local0 to local7, lpr, mail, news, user or uucp; "
              "for the log and the access log.",
      .note = "auth means authpriv, as in stud and hitch.",

@@ -108,6 +108,24 @@ TEST_CASE("the defaults are those of the manual")
     CHECK(says("syslog-facility") == "daemon");
 }
 
+TEST_CASE("a size of memory has a unit, and is shown as it was written")
+{
+    config c;
+    for (std::string_view const size : {"64M", "512M", "1G", "1048575G", "70001K", "auto", "off"}) {
+        INFO(size);
+        CHECK(give(c, "max-memory", size).empty());
+        CHECK(find_key("max-memory")->show(c) == size);
+    }
+    CHECK(give(c, "max-memory", "2048M").empty());
+    CHECK(c.max_memory->bytes == std::uint64_t{2} << 30);
+    CHECK(find_key("max-memory")->show(c) == "2G");
+    for (std::string_view const size :
+         {"M", "512", "1.5G", "-1M", "512MB", "63M", "1048577G", "18446744073709551615K"}) {
+        INFO(size);
+        CHECK_FALSE(give(c, "max-memory", size).empty());
+    }
+}
+
 TEST_CASE("a value remembers where it came from")
 {
     config c;
@@ -225,6 +243,18 @@ TEST_CASE("names are taken from their lists only")
     CHECK(only_problem("syslog-facility", "local8").find("local0 to local7") != std::string::npos);
 }
 
+TEST_CASE("the names that a shell offers are taken")
+{
+    std::size_t keys = 0;
+    for (key_row const& row : config_table()) {
+        keys += row.names.empty() ? 0U : 1U;
+        std::istringstream names{std::string{row.names}};
+        for (std::string name; names >> name;)
+            CHECK_MESSAGE(is_silent(row.name, name), row.name << " = " << name);
+    }
+    CHECK(keys == 4);
+}
+
 TEST_CASE("times of DNS are seconds, from 1 on")
 {
     CHECK(is_silent("backend-refresh", "0"));
@@ -316,25 +346,46 @@ TEST_CASE("a misspelt word finds the one that was meant")
     CHECK(nearest(std::string(100'000, 'x'), keys).empty());
 }
 
-TEST_CASE("the overview fits one screen and names every key that takes effect as a flag")
+TEST_CASE("the overview fits a screen of 24 lines, and leads to everything")
 {
     std::string const help = help_text("cleat");
-    CHECK(std::ranges::count(help, '\n') <= 50);
+    CHECK(std::ranges::count(help, '\n') <= 23); // The prompt has a line, too.
     std::istringstream lines{help};
     for (std::string line; std::getline(lines, line);) {
         INFO(line);
         CHECK(line.size() <= 80);
         CHECK((line.empty() || line.back() != ' '));
     }
-    std::istringstream words{help};
-    std::set<std::string> named;
-    for (std::string word; words >> word;)
-        named.insert(word.substr(0, word.find('(')));
-    for (key_row const& row : config_table()) {
-        INFO(row.name);
-        if (row.where.flag && row.status == key_status::supported)
-            CHECK(named.contains(std::string{row.name}));
+    std::istringstream text{help};
+    std::set<std::string> words;
+    for (std::string word; text >> word;)
+        words.insert(word);
+    for (key_topic const& each : key_topics())
+        CHECK(words.contains(std::string{each.name}));
+    for (shown_command const& each : shown_commands())
+        CHECK(words.contains(std::string{each.name}));
+}
+
+TEST_CASE("each key that takes effect as a flag is in the help of its topic")
+{
+    for (key_topic const& topic : key_topics()) {
+        std::string const help = help_on("cleat", topic.name).value();
+        for (key_row const& row : config_table()) {
+            if (row.group != topic.group || !row.where.flag || row.status != key_status::supported)
+                continue;
+            INFO(row.name);
+            char const* const next = row.kind == value_kind::boolean ? "[" : " ";
+            CHECK(help.find("--" + std::string{row.name} + next) != std::string::npos);
+        }
     }
+}
+
+TEST_CASE("the help names the flags that print a text")
+{
+    std::string const texts = help_on("cleat", "texts").value();
+    for (char const* flag : {"--manual", "--config-manual", "--completion", "--reference"})
+        CHECK(texts.find(flag) != std::string::npos);
+    CHECK(texts.find("--config FILE") == std::string::npos);
 }
 
 TEST_CASE("the help of a topic or a key is there, and of no other word")
@@ -349,7 +400,7 @@ TEST_CASE("the help of a topic or a key is there, and of no other word")
     CHECK_FALSE(help_on("cleat", "zzz").has_value());
     CHECK(
         help_refusal("cleat", "cipher") ==
-        "--help cipher: error: there is no such topic or key. Did you mean ciphers?\n");
+        "--help cipher: error: there is no such topic, command or key. Did you mean ciphers?\n");
     for (key_topic const& topic : key_topics())
         CHECK(help_on("cleat", topic.name).has_value());
     for (key_row const& row : config_table())

@@ -134,6 +134,32 @@ parsed<worker_count> read(as<worker_count>, given const& v)
     return worker_count{static_cast<unsigned>(*number)};
 }
 
+parsed<memory_bound> read(as<memory_bound>, given const& v)
+{
+    if (v.text == "off")
+        return memory_bound{};
+    if (v.text == "auto")
+        return memory_bound{.is_auto = true};
+    constexpr std::string_view units = "KMG";
+    std::string_view text = v.text;
+    std::size_t const unit = text.empty() ? std::string_view::npos : units.find(text.back());
+    if (unit != std::string_view::npos)
+        text.remove_suffix(1);
+    std::uint64_t number = 0;
+    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    constexpr std::uint64_t most = std::uint64_t{1} << 50;
+    bool const is_number = failed == std::errc{} && end == text.data() + text.size();
+    if (!is_number || unit == std::string_view::npos || number > most >> (10 * (unit + 1)))
+        return bad_value{
+            fmt::format("{} is no size of memory", v.text),
+            "Write a number with K, M or G, such as 512M; or auto, or off."};
+    memory_bound const made{.bytes = number << (10 * (unit + 1))};
+    if (made.bytes < limits::memory_bound_min)
+        return bad_value{
+            fmt::format("{} is less than cleat keeps to", v.text), "Write 64M, or more."};
+    return made;
+}
+
 parsed<std::string> read(as<std::string>, given const& v)
 {
     return std::string{v.text};
@@ -516,6 +542,18 @@ std::string written(seconds v)
 std::string written(worker_count v)
 {
     return v.number == 0 ? "auto" : fmt::to_string(v.number);
+}
+std::string written(memory_bound v)
+{
+    if (!v.is_on())
+        return "off";
+    if (v.is_auto)
+        return "auto";
+    constexpr std::uint64_t k = 1024;
+    if (v.bytes % (k * k * k) == 0)
+        return fmt::format("{}G", v.bytes / (k * k * k));
+    return v.bytes % (k * k) == 0 ? fmt::format("{}M", v.bytes / (k * k))
+                                  : fmt::format("{}K", v.bytes / k);
 }
 std::string written(std::string const& v)
 {

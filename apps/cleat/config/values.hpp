@@ -25,6 +25,8 @@ struct as
 [[nodiscard]] parsed<std::int64_t> read(as<std::int64_t>, given const& v);
 [[nodiscard]] parsed<seconds> read(as<seconds>, given const& v);
 [[nodiscard]] parsed<worker_count> read(as<worker_count>, given const& v);
+/// A number of bytes with K, M or G, or "auto", or "off".
+[[nodiscard]] parsed<memory_bound> read(as<memory_bound>, given const& v);
 [[nodiscard]] parsed<std::string> read(as<std::string>, given const& v);
 [[nodiscard]] parsed<upstream_address> read(as<upstream_address>, given const& v);
 [[nodiscard]] parsed<admin_address> read(as<admin_address>, given const& v);
@@ -70,6 +72,7 @@ struct as
 [[nodiscard]] std::string written(int v);
 [[nodiscard]] std::string written(seconds v);
 [[nodiscard]] std::string written(worker_count v);
+[[nodiscard]] std::string written(memory_bound v);
 [[nodiscard]] std::string written(std::string const& v);
 [[nodiscard]] std::string written(upstream_address const& v);
 [[nodiscard]] std::string written(admin_address const& v);

@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "worker/upstream_choice.hpp"
 #include "relay/upstream_side.hpp"
+#include "worker/upstream_choice.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>

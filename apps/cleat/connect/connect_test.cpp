@@ -285,7 +285,7 @@ TEST_CASE("a family that does not answer costs a delay, and only the first conne
     net::interrupt interrupt{s.worker};
     full_listener const silent{"::1"};
     listener_on_loopback const there;
-    s.timeout = 5s;
+    s.timeout = 1h; // Of which nothing passes, and of its half neither.
     std::vector<net::address> const both{silent.address, there.address};
     attempt seen;
     auto const began = s.worker.now();
@@ -293,7 +293,6 @@ TEST_CASE("a family that does not answer costs a delay, and only the first conne
     s.worker.run();
     REQUIRE(seen.made);
     CHECK(net::worker::clock::now() - began >= limits::attempt_delay);
-    CHECK(net::worker::clock::now() - began < 2s); // Not a half of the timeout.
     CHECK(net::text_of(seen.made->unsent.front()) == "hello");
     CHECK(there.accept());
     CHECK(s.serve(both).servers().of_server(0).failures() == 0);
@@ -331,7 +330,7 @@ TEST_CASE("of two addresses in a race one may fail, and the other goes on")
     net::interrupt interrupt{s.worker};
     full_listener silent{"::1"};
     listener_on_loopback const later{0};
-    s.timeout = 5s;
+    s.timeout = 1h;
     attempt seen;
     int const first = next_descriptor(silent.socket);
     SUBCASE("the first one, before the other begins")

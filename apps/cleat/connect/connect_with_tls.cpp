@@ -1,7 +1,7 @@
 #include "connect/connect_race.hpp"
 #include "connect/connect_steps.hpp"
-#include "upstream_tls/client_handshake.hpp"
 #include "connect/connect_with_tls.hpp"
+#include "upstream_tls/client_handshake.hpp"
 #include "upstream_tls/protocol_agreement.hpp"
 #include "upstream_tls/upstream_tls.hpp"
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "connection/connection_log.hpp"
-#include "worker/upstream_choice.hpp"
 #include "upstream_tls/tls_upstream.hpp"
 #include "upstream_tls/upstream_tls.hpp"
+#include "worker/upstream_choice.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>

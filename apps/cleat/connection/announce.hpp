@@ -3,11 +3,11 @@
 
 #pragma once
 
-#include "worker/byte_counts.hpp"
-#include "relay/client_side.hpp"
 #include "config/route_settings.hpp"
-#include "worker/frontend_socket.hpp"
 #include "proxy/inbound_header.hpp"
+#include "relay/client_side.hpp"
+#include "worker/byte_counts.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>

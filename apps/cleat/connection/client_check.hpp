@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include "relay/client_side.hpp"
 #include "connection/connection_log.hpp"
-#include "worker/frontend_socket.hpp"
+#include "relay/client_side.hpp"
 #include "snapshot/snapshot.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/tls/engine.hpp>

@@ -46,7 +46,7 @@ struct scene
     {
         auto const whole = [&]() -> net::detached {
             net::interrupt tick{worker};
-            for (int i = 0; i < 10'000 && !met(); ++i) {
+            for (int i = 0; i < 60'000 && !met(); ++i) {
                 tick.expires_in(1ms, error::idle_timeout);
                 static_cast<void>(co_await net::pause(tick));
             }
@@ -73,7 +73,7 @@ bool is_failure(error_code end)
 
 TEST_CASE("a client that has sent a request reads an error and a FIN, and no reset")
 {
-    scene s{10s};
+    scene s{1h};
     bool asked = false;
     bool lasted = false;
     s.run_until([&] {

@@ -21,20 +21,31 @@ void add_text(log_line& line, std::string_view key, Make make) noexcept
     }
 }
 
+// A client may choose long names, so call it last.
+void add_certificate(log_line& line, tls::certificate_identity const& shown) noexcept
+{
+    line.add("subject", shown.subject)
+        .add("fingerprint", shown.fingerprint)
+        .add("issuer", shown.issuer)
+        .add("serial", shown.serial);
+}
+
 void add_failure(log_line& line, tls::failure_info const& failure) noexcept
 {
     if (failure.peer_alert >= 0)
         line.add("alert", tls::alert_name(failure.peer_alert));
     if (!failure.reason.empty())
         line.add("detail", failure.reason);
+    if (!failure.refused.fingerprint.empty())
+        add_certificate(line, failure.refused);
 }
 
 // A handshake that fails like this is a port scanner's, or of a client that has changed its mind:
 // nothing that the operator could mend.
-bool is_strangers(error_code why) noexcept
+bool is_strangers(error_code why, bool has_received) noexcept
 {
     return why == error::not_tls || why == error::http_request || why == error::truncated ||
-           is_reset(why);
+           is_reset(why) || (why == error::handshake_timeout && !has_received);
 }
 
 } // namespace
@@ -114,6 +125,7 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
         made.alert = tls::alert_name(failure.peer_alert);
     if (!failure.reason.empty())
         made.detail = failure.reason;
+    made.subject = failure.refused.subject;
     return made;
 }
 
@@ -142,9 +154,14 @@ void connection_log::refused(
     std::string_view detail) noexcept
 {
     write_refused(why, &engine, [&](log_line& line) {
-        line.add("sni", engine.info().server_name).add("subject", shown.subject);
+        line.add("sni", engine.info().server_name);
         if (!detail.empty())
             line.add("detail", detail);
+        try {
+            add_certificate(line, engine.peer_identity());
+        } catch (std::bad_alloc const&) {
+            line.add("subject", shown.subject);
+        }
     });
 }
 
@@ -199,7 +216,8 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     tls::failure_info const& failure = engine.failure();
     counts().failed(why, failure.peer_alert, failure.own_alert);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why, &engine);
-    write_handshake_failed(why, engine.info().server_name, &failure);
+    write_handshake_failed(
+        why, is_strangers(why, engine.has_received()), engine.info().server_name, &failure);
 }
 
 void connection_log::hello_failed(error_code why, bool has_bytes) noexcept
@@ -211,7 +229,7 @@ void connection_log::hello_failed(error_code why, bool has_bytes) noexcept
     written_ = true;
     counts().failed(why, -1);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why);
-    write_handshake_failed(why, {}, nullptr);
+    write_handshake_failed(why, is_strangers(why, has_bytes), {}, nullptr);
 }
 
 void connection_log::challenge_refused(std::string_view server_name, std::string_view why) noexcept
@@ -232,10 +250,11 @@ void connection_log::challenge_refused(std::string_view server_name, std::string
 }
 
 void connection_log::write_handshake_failed(
-    error_code why, std::string_view server_name, tls::failure_info const* failure) noexcept
+    error_code why, bool is_strangers, std::string_view server_name,
+    tls::failure_info const* failure) noexcept
 {
     constexpr std::string_view event = "handshake-failed";
-    log_level const level = is_strangers(why) ? log_level::info : log_level::warning;
+    log_level const level = is_strangers ? log_level::info : log_level::warning;
     if (!wants(level, event, why))
         return;
     log_line line = log().line(level, event);
@@ -397,6 +416,7 @@ access_entry connection_log::make_entry(error_code why, tls::engine const* engin
     if (proxy_header_ != nullptr) {
         entry.unique_id = unique_id_of(*proxy_header_);
         entry.proxy_tlvs = tlv_names(proxy_header_->tlvs());
+        entry.detail = proxy_header_->fault;
     }
     entry.up = traffic_.up;
     entry.down = traffic_.down;
@@ -428,11 +448,9 @@ void connection_log::add_facts(access_entry& entry, tls::engine const& engine) c
     tls::failure_info const& failure = engine.failure();
     entry.agreed = engine.info();
     entry.is_established = engine.established();
-    // A client that has sent an alert has mostly seen the certificate, and may have refused it.
-    if (entry.is_established || failure.peer_alert >= 0)
+    if (engine.has_shown_certificate())
         entry.certificate = engine.own_certificate_origin();
-    if (entry.agreed.peer_certificate)
-        entry.client = engine.peer_identity();
+    entry.client = entry.agreed.peer_certificate ? engine.peer_identity() : failure.refused;
     if (failure.peer_alert >= 0)
         entry.alert = tls::alert_name(failure.peer_alert);
     entry.detail = failure.reason;

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "access/access_entry.hpp"
-#include "worker/byte_counts.hpp"
+#include "connection/handshake_phases.hpp"
 #include "counts/close_reason.hpp"
 #include "failures/failure_example.hpp"
-#include "connection/handshake_phases.hpp"
 #include "log/log.hpp"
 #include "proxy/inbound_header.hpp"
+#include "worker/byte_counts.hpp"
 #include "worker/worker_service.hpp"
 
 #include <cleat/core/error.hpp>
@@ -32,9 +32,9 @@ namespace cleat::app {
 /// the handshake is done, and one when the connection ends. A PROXY header, handshake or connect
 /// that fails has a line of its own instead of the line for the end. That line is a warning, with
 /// two exceptions: a failed connect is an error; a handshake with a client that does not speak TLS,
-/// or that leaves, is info. A connection that is refused has a warning connection-refused, and no
-/// other line. Other ends are info where the end is_good, and a warning otherwise. Each reason for
-/// a failure or a refusal has at most log-burst lines in a minute.
+/// that leaves, or that never sends a byte is info. A connection that is refused has a warning
+/// connection-refused, and no other line. Other ends are info where the end is_good, and a warning
+/// otherwise. Each reason for a failure or a refusal has at most log-burst lines in a minute.
 class connection_log
 {
 public:
@@ -131,7 +131,8 @@ private:
     template <class Add>
     void write_refused(error_code why, tls::engine const* engine, Add add) noexcept;
     void write_handshake_failed(
-        error_code why, std::string_view server_name, tls::failure_info const* failure) noexcept;
+        error_code why, bool is_strangers, std::string_view server_name,
+        tls::failure_info const* failure) noexcept;
     void add_addresses(log_line& line) const noexcept;
     void count_failure(
         failure_event event, std::size_t number, error_code why,

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "connection/client_closing.hpp"
-#include "relay/client_side.hpp"
 #include "connection/connection_log.hpp"
 #include "connection/route_choice.hpp"
+#include "relay/client_side.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>

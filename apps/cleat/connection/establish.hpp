@@ -2,12 +2,12 @@
 
 #pragma once
 
-#include "relay/client_side.hpp"
 #include "connection/connection_log.hpp"
-#include "worker/frontend_socket.hpp"
 #include "connection/handshake_phases.hpp"
 #include "proxy/inbound_header.hpp"
+#include "relay/client_side.hpp"
 #include "snapshot/snapshot.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket_options.hpp>

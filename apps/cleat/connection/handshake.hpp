@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include "relay/client_side.hpp"
 #include "connection/connection_log.hpp"
 #include "connection/handshake_phases.hpp"
-#include "worker/handshake_sources.hpp"
 #include "limits/half_open.hpp"
+#include "relay/client_side.hpp"
+#include "worker/handshake_sources.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>

@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include "relay/client_side.hpp"
 #include "config/route_settings.hpp"
-#include "worker/frontend_socket.hpp"
 #include "proxy/inbound_header.hpp"
+#include "relay/client_side.hpp"
 #include "snapshot/snapshot.hpp"
+#include "worker/frontend_socket.hpp"
 #include "worker/upstream_choice.hpp"
 
 #include <cleat/net/channel.hpp>

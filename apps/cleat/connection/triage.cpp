@@ -1,5 +1,5 @@
-#include "overload/handshake_line.hpp"
 #include "connection/triage.hpp"
+#include "overload/handshake_line.hpp"
 #include "worker/worker_service.hpp"
 
 #include <cleat/core/limits.hpp>

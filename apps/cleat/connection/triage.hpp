@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "worker/frontend_socket.hpp"
 #include "overload/claim_credit.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>

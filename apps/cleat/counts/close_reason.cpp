@@ -21,6 +21,8 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::untrusted_proxy;
     case error::address_denied:
         return close_reason::address_denied;
+    case error::memory_limit:
+        return close_reason::memory_limit;
     case error::connection_limit:
         return close_reason::connection_limit;
     case error::frontend_connection_limit:
@@ -85,6 +87,8 @@ close_reason reason_for(phase where, error_code why) noexcept
         return close_reason::stopped;
     if (is_out_of_resources(why))
         return close_reason::out_of_resources;
+    if (why == error::stalled_evicted)
+        return close_reason::stalled_evicted;
     if (why == error::local_ports_used_up)
         return close_reason::local_ports_used_up;
     if (why == error::no_server)
@@ -170,6 +174,10 @@ std::string_view name_of(close_reason why) noexcept // house(function-length): r
         return "address-denied";
     case close_reason::address_not_allowed:
         return "address-not-allowed";
+    case close_reason::stalled_evicted:
+        return "stalled-evicted";
+    case close_reason::memory_limit:
+        return "memory-limit";
     case close_reason::connection_limit:
         return "connection-limit";
     case close_reason::frontend_connection_limit:

@@ -28,6 +28,7 @@ enum class close_reason : std::uint8_t
     client_gone,       ///< The client closed during the handshake.
     client_truncated,  ///< The client's FIN came without close_notify: bytes may be missing.
     client_failed,     ///< TLS broke on an established connection: bad record, fatal alert.
+    stalled_evicted,   ///< Ended for max-memory, because one side took no bytes: see stalled_list.
 
     // The upstream's side.
     upstream_unreachable, ///< Refused, no route, no such socket.
@@ -41,6 +42,7 @@ enum class close_reason : std::uint8_t
     untrusted_proxy,            ///< proxy-from does not have the peer's address.
     address_denied,             ///< deny-from has the client's address.
     address_not_allowed,        ///< allow-from does not have the client's address.
+    memory_limit,               ///< max-memory: see memory_level.
     connection_limit,           ///< max-connections, in all.
     frontend_connection_limit,  ///< max-connections of the frontend.
     route_connection_limit,     ///< max-connections of the route.

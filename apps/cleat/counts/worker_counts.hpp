@@ -5,8 +5,8 @@
 #include "counts/close_reason.hpp"
 #include "counts/counters.hpp"
 #include "counts/duration_counts.hpp"
-#include "failures/failure_examples.hpp"
 #include "counts/named_counts.hpp"
+#include "failures/failure_examples.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>

@@ -71,6 +71,7 @@ struct failure_example
     short_text<127> server_name{}; ///< The SNI that it sent.
     short_text<31> alert{};        ///< The name of the alert that it sent.
     short_text<127> detail{};      ///< The TLS library's reason, or the system's.
+    short_text<127> subject{};     ///< Of a client certificate that was refused.
 };
 
 } // namespace cleat::app

@@ -45,7 +45,7 @@ struct scene
 
 TEST_CASE_FIXTURE(scene, "a server that fails is down, and is logged once")
 {
-    states.follow(upstreams(true));
+    states.follow(states.following(upstreams(true)));
     control.follow(log);
     wait_for_news();
     control.follow(log);
@@ -56,10 +56,10 @@ TEST_CASE_FIXTURE(scene, "a server that fails is down, and is logged once")
 
 TEST_CASE_FIXTURE(scene, "news of checks that a reload has ended come too late")
 {
-    states.follow(upstreams(true));
+    states.follow(states.following(upstreams(true)));
     control.follow(log);
     wait_for_news();
-    states.follow(upstreams(false));
+    states.follow(states.following(upstreams(false)));
     control.follow(log);
     CHECK_FALSE(server().is_down);
     CHECK(server().check.state == check_state::none);
@@ -67,13 +67,13 @@ TEST_CASE_FIXTURE(scene, "news of checks that a reload has ended come too late")
 
 TEST_CASE_FIXTURE(scene, "checks that end and begin again find the server's state again")
 {
-    states.follow(upstreams(true));
+    states.follow(states.following(upstreams(true)));
     control.follow(log);
     wait_for_news();
     control.follow(log);
-    states.follow(upstreams(false));
+    states.follow(states.following(upstreams(false)));
     control.follow(log);
-    states.follow(upstreams(true));
+    states.follow(states.following(upstreams(true)));
     control.follow(log);
     wait_for_news();
     control.follow(log);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "health/check_context.hpp"
-#include "upstream/check_rule.hpp"
 #include "health/check_talk.hpp"
+#include "upstream/check_rule.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>

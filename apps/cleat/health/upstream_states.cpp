@@ -94,13 +94,13 @@ std::uint64_t known_server::ready() const noexcept
     return difference(*this, server_count::ready_begun, server_count::ready_ended);
 }
 
-void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
+std::vector<known_upstream> upstream_states::following(
+    std::vector<upstream_plan> const& upstreams) const
 {
-    ++version_;
-    std::vector<known_upstream> const before = std::exchange(upstreams_, {});
+    std::vector<known_upstream> all;
     for (upstream_plan const& plan : upstreams) {
-        known_upstream const* const known = find_by_name(before, plan.name);
-        known_upstream& made = upstreams_.emplace_back(known_upstream{plan.name, plan.check});
+        known_upstream const* const known = find_by_name(upstreams_, plan.name);
+        known_upstream& made = all.emplace_back(known_upstream{plan.name, plan.check});
         for (server_plan const& each : plan.servers) {
             known_server const* const old =
                 known == nullptr ? nullptr : find_by_name(known->servers, each.name);
@@ -118,12 +118,19 @@ void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
             made.servers.push_back(std::move(server));
         }
     }
+    return all;
 }
 
-upstream_table upstream_states::table(std::size_t upstream) const
+void upstream_states::follow(std::vector<known_upstream> upstreams) noexcept
+{
+    ++version_;
+    upstreams_ = std::move(upstreams);
+}
+
+upstream_table table_of(known_upstream const& upstream)
 {
     upstream_table made;
-    for (known_server const& each : upstreams_[upstream].servers)
+    for (known_server const& each : upstream.servers)
         made.push_back(each.row());
     return made;
 }
@@ -147,15 +154,16 @@ bool upstream_states::change(
         ++version_;
     if (has_changed) {
         auto const number = static_cast<std::size_t>(found - upstreams_.data());
-        publish_(number, table(number));
+        publish_(number, table_of(upstreams_[number]));
     }
     return is_there;
 }
 
-std::vector<std::shared_ptr<counts_by_worker>> upstream_states::counts() const
+std::vector<std::shared_ptr<counts_by_worker>> counts_of(
+    std::vector<known_upstream> const& upstreams)
 {
     std::vector<std::shared_ptr<counts_by_worker>> found;
-    for (known_upstream const& upstream : upstreams_)
+    for (known_upstream const& upstream : upstreams)
         for (known_server const& server : upstream.servers)
             found.push_back(server.counts);
     return found;

@@ -75,6 +75,13 @@ struct known_upstream
     std::vector<known_server> servers{};
 };
 
+/// table_of an upstream is what workers choose its servers from.
+[[nodiscard]] upstream_table table_of(known_upstream const& upstream);
+
+/// counts_of all servers, for an owner that outlives the connections to them.
+[[nodiscard]] std::vector<std::shared_ptr<counts_by_worker>> counts_of(
+    std::vector<known_upstream> const& upstreams);
+
 /// upstream_states belongs to the main thread. A change makes the upstream's next table, which it
 /// publishes. Other threads that find something out, such as an address or the end of a server,
 /// give it to the main thread: by an inbox, and worker_group::wake.
@@ -91,10 +98,15 @@ public:
     upstream_states(upstream_states&&) = delete;
     ~upstream_states() = default;
 
-    /// follow: these upstreams are in service now. An operator's orders for a server, and the
-    /// results of its checks, are kept where the upstream's name and the server's are the same. The
-    /// addresses are the plan's: they have just been looked up. Publishes nothing.
-    void follow(std::vector<upstream_plan> const& upstreams);
+    /// following is what follow makes of these upstreams. An operator's orders for a server, and
+    /// the results of its checks, are kept where the upstream's name and the server's are the same.
+    /// The addresses are the plan's: they have just been looked up.
+    [[nodiscard]] std::vector<known_upstream> following(
+        std::vector<upstream_plan> const& upstreams) const;
+
+    /// follow: these upstreams, of which following was the last call, are in service now. Publishes
+    /// nothing.
+    void follow(std::vector<known_upstream> upstreams) noexcept;
 
     /// version is another number after each change.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
@@ -102,18 +114,12 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return upstreams_.size(); }
     [[nodiscard]] std::vector<known_upstream> const& all() const noexcept { return upstreams_; }
 
-    /// table is the present one of an upstream.
-    [[nodiscard]] upstream_table table(std::size_t upstream) const;
-
     /// change calls `use` with each server of that name in the upstream of that name, and publishes
     /// the upstream's table where a row of it is another one then. False: there is none, which a
     /// reload may have taken away.
     bool change(
         std::string_view upstream, std::string_view server,
         std::function<void(known_server&)> const& use);
-
-    /// counts are those of all servers, for an owner that outlives the connections to them.
-    [[nodiscard]] std::vector<std::shared_ptr<counts_by_worker>> counts() const;
 
     /// set_addresses gives a server other addresses. Connections to the ones before go on.
     bool set_addresses(

@@ -26,9 +26,9 @@ struct two_upstreams
 {
     two_upstreams()
     {
-        states.follow(
+        states.follow(states.following(
             {plan_of("one", {{"a", {address_of("1")}}}),
-             plan_of("two", {{"a", {address_of("2")}}, {"b", {address_of("3")}, 5}})});
+             plan_of("two", {{"a", {address_of("2")}}, {"b", {address_of("3")}, 5}})}));
     }
 
     upstream_states states{2, [this](std::size_t upstream, upstream_table const& table) {
@@ -86,23 +86,23 @@ TEST_CASE_FIXTURE(two_upstreams, "a reload keeps what is known of a server, but 
         one.operators_weight = 7;
     });
     states.set_addresses("two", "b", {address_of("4")});
-    CHECK(states.table(1)[1].addresses.front().port() == 4);
+    CHECK(table_of(states.all()[1])[1].addresses.front().port() == 4);
     states.change("one", "a", [](known_server& one) { one.is_down = true; });
     published.clear();
-    std::shared_ptr<counts_by_worker> const counts_before = states.table(1)[1].counts;
-    states.follow(
+    std::shared_ptr<counts_by_worker> const counts_before = table_of(states.all()[1])[1].counts;
+    states.follow(states.following(
         {plan_of("two", {{"b", {address_of("5")}, 6}, {"c", {address_of("6")}}}),
-         plan_of("new", {{"a", {address_of("1")}}})});
+         plan_of("new", {{"a", {address_of("1")}}})}));
     CHECK(published.empty());
     REQUIRE(states.size() == 2);
-    server_row const b = states.table(0)[0];
+    server_row const b = table_of(states.all()[0])[0];
     CHECK(b.state == server_state::drained);
     CHECK(b.weight == 7);
     CHECK(b.addresses.front().port() == 5);
     CHECK(b.counts == counts_before);
     CHECK(b.counts->size() == 2);
-    CHECK(states.table(0)[1].state == server_state::serving);
-    CHECK(states.table(1)[0].state == server_state::serving); // Of another upstream.
+    CHECK(table_of(states.all()[0])[1].state == server_state::serving);
+    CHECK(table_of(states.all()[1])[0].state == server_state::serving); // Of another upstream.
 }
 
 TEST_CASE_FIXTURE(two_upstreams, "a reload that has not found a name keeps its addresses of now")
@@ -110,17 +110,17 @@ TEST_CASE_FIXTURE(two_upstreams, "a reload that has not found a name keeps its a
     states.set_addresses("two", "b", {address_of("4")});
     upstream_plan plan = plan_of("two", {{"a", {address_of("2")}}, {"b", {address_of("3")}}});
     plan.names.push_back({.watched = {}, .server = 1, .targets = {{}}, .is_kept = true});
-    states.follow({plan});
-    CHECK(states.table(0)[0].addresses.front().port() == 2);
-    CHECK(states.table(0)[1].addresses.front().port() == 4);
+    states.follow(states.following({plan}));
+    CHECK(table_of(states.all()[0])[0].addresses.front().port() == 2);
+    CHECK(table_of(states.all()[0])[1].addresses.front().port() == 4);
 }
 
 TEST_CASE_FIXTURE(two_upstreams, "an operator's drain holds whatever the checks find")
 {
     states.change("one", "a", [](known_server& one) { one.is_drained = one.is_down = true; });
-    CHECK(states.table(0)[0].state == server_state::drained);
+    CHECK(table_of(states.all()[0])[0].state == server_state::drained);
     states.change("one", "a", [](known_server& one) { one.is_drained = false; });
-    CHECK(states.table(0)[0].state == server_state::down);
+    CHECK(table_of(states.all()[0])[0].state == server_state::down);
 }
 
 } // namespace cleat::app::upstream_states_test

@@ -1,7 +1,7 @@
 #include "inspect/check_report.hpp"
 #include "inspect/json_text.hpp"
-#include "system/printable.hpp"
 #include "process/version.hpp"
+#include "system/printable.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -186,9 +186,7 @@ explained_limits limits_of(
     net::address& room)
 {
     explained_limits found{
-        .all = configuration.limits,
-        .frontend_connections = one.connections_max,
-        .route_connections = one.route_connections_max};
+        .all = configuration.limits, .frontend = one.limit, .route = one.route_limit};
     result<std::vector<net::address>> const resolved = net::resolve(address, "0");
     if (address.empty() || !resolved || resolved->empty())
         return found;

@@ -82,7 +82,7 @@ frontend_explanation explain_plaintext(
     made.frontend = plan.name;
     made.upstream = plan.upstream;
     made.rules = plan.admission.get();
-    made.connections_max = limit_of(configuration, plan).connections;
+    made.limit = limit_of(configuration, plan);
     made.announcement = configuration.announcements.front();
     if (!plan.routes)
         return made;
@@ -95,7 +95,7 @@ frontend_explanation explain_plaintext(
     made.upstream = made.route->upstream;
     made.announcement = configuration.announcements[made.route->announcement];
     if (made.route->limit)
-        made.route_connections_max = configuration.limits.routes[*made.route->limit].connections;
+        made.route_limit = configuration.limits.routes[*made.route->limit];
     return made;
 }
 
@@ -167,7 +167,7 @@ frontend_explanation explain_frontend(
     made.frontend = plan.name;
     made.upstream = plan.upstream;
     made.rules = plan.admission.get();
-    made.connections_max = limit_of(configuration, plan).connections;
+    made.limit = limit_of(configuration, plan);
     made.protocols = usual.spec.alpn;
     bool const has_alpn = !usual.spec.alpn.empty() && !offered.empty();
     if (has_alpn)
@@ -189,7 +189,7 @@ frontend_explanation explain_frontend(
     made.announcement = configuration.announcements[made.route ? made.route->announcement : 0];
     planned_route const* const limited = is_passthrough ? &*made.route : settings;
     if (limited != nullptr && limited->limit)
-        made.route_connections_max = configuration.limits.routes[*limited->limit].connections;
+        made.route_limit = configuration.limits.routes[*limited->limit];
     if (!is_passthrough && !configuration.challenge_folder.empty() &&
         is_challenge({.server_name = server_name, .protocols = theirs}))
         made.challenge =
@@ -200,7 +200,7 @@ frontend_explanation explain_frontend(
     }
     if (settings != nullptr && (&speaks != &usual || settings->limit))
         made.settings = *settings;
-    made.has_tickets = speaks.spec.tickets != nullptr;
+    made.has_tickets = speaks.spec.tickets != nullptr || !speaks.spec.ticket_ratchets.empty();
     made.ticket_lifetime = *configuration.settings.ticket_lifetime;
     made.ticket_file = *configuration.settings.ticket_secret;
     return made;

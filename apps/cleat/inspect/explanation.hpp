@@ -42,13 +42,13 @@ struct frontend_explanation
     std::vector<planned_route> by_certificate{}; ///< Those that its certificate may lead to.
     bool has_routes = false;
     bool takes_plaintext = false; ///< There is nothing of TLS then.
-    /// The route whose settings of TLS and limit hold for the client; empty: the frontend's do.
+    /// The route whose settings of TLS and limits hold for the client; empty: the frontend's do.
     std::optional<planned_route> settings{};
-    announcement_rule announcement{};  ///< For the upstream, about the client.
-    std::string challenge{};           ///< The files that answer its ACME challenge; empty: none.
-    admission const* rules = nullptr;  ///< The snapshot's. Null: every client may connect.
-    std::uint32_t connections_max = 0; ///< Of the frontend. 0: there is no limit.
-    std::uint32_t route_connections_max = 0; ///< Of the route, likewise.
+    announcement_rule announcement{}; ///< For the upstream, about the client.
+    std::string challenge{};          ///< The files that answer its ACME challenge; empty: none.
+    admission const* rules = nullptr; ///< The snapshot's. Null: every client may connect.
+    frontend_limit limit{};           ///< Of the frontend, and of its clients.
+    frontend_limit route_limit{};     ///< Of the route, likewise.
     explained_refusal refusal = explained_refusal::none;
     tls::certificate_choice::selection::reason why{};
     std::vector<explained_certificate> certificates; ///< The preferred one first.

@@ -133,23 +133,26 @@ private:
     {
         made_.certificates.resize(paths_.size());
         types_.resize(paths_.size());
-        std::vector<tls::certificate_paths> unread;
-        std::vector<std::size_t> places;
+        std::vector<std::size_t> unread;
         for (std::size_t i = 0; i < paths_.size(); ++i) {
             auto const known = known_.find(tls::origin_of(paths_[i]));
             if (known != known_.end()) {
                 note(i, known->second);
                 continue;
             }
-            unread.push_back(paths_[i]);
-            places.push_back(i);
+            unread.push_back(i);
         }
         progress_line progress{"certificates inspected", unread.size()};
+        tls::scan_list const list{
+            .count = unread.size(),
+            .paths = [&](std::size_t index) -> tls::certificate_paths const& {
+                return paths_[unread[index]];
+            }};
         tls::scan_certificates(
-            unread, net::worker_count(0),
+            list, net::worker_count(0),
             {.found =
                  [&](std::size_t index, tls::scanned_certificate const& found) {
-                     note(places[index], inspected(found));
+                     note(unread[index], inspected(found));
                  },
              .progress = [&](std::size_t count) { progress.show(count); },
              .with_facts = true});

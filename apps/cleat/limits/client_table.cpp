@@ -27,9 +27,12 @@ std::size_t client_table::find(set& all, std::uint32_t tag, time_point now) noex
 }
 
 client_table::answer client_table::admit(
-    client_prefix const& client, client_rules const& rules, time_point now) noexcept
+    client_prefix const& client, client_rules const& rules, time_point now,
+    std::uint64_t salt) noexcept
 {
-    std::uint64_t const hash = sip_hash(key_, client);
+    // As a part of the key the salt costs nothing, and no client can find a prefix whose place in
+    // one scope is that of another client in a second one.
+    std::uint64_t const hash = sip_hash({key_.first ^ salt, key_.second}, client);
     auto const number = static_cast<std::size_t>((hash >> 32) * sets_.size() >> 32);
     std::uint32_t const tag = std::max(static_cast<std::uint32_t>(hash), 1U);
     std::size_t const way = find(sets_[number], tag, now);

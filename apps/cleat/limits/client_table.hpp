@@ -61,9 +61,10 @@ public:
     };
 
     /// admit counts a connection and takes a token, or says which rule refuses the client. A client
-    /// that is refused pays no token.
+    /// that is refused pays no token. A client has a place for each salt.
     [[nodiscard]] answer admit(
-        client_prefix const& client, client_rules const& rules, time_point now) noexcept;
+        client_prefix const& client, client_rules const& rules, time_point now,
+        std::uint64_t salt = 0) noexcept;
 
     /// release gives a connection back.
     void release(place where) noexcept;

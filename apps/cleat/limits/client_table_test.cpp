@@ -96,6 +96,19 @@ TEST_CASE("connections are counted only where they have a limit")
     table.release({}); // Nothing happens.
 }
 
+TEST_CASE("a client has a place for each salt, and each gets its own connections back")
+{
+    client_table table{100, key};
+    client_rules const one{.connections = 1};
+    client_table::answer const first = table.admit(client(1), one, start, 7);
+    client_table::answer const second = table.admit(client(1), one, start, 8);
+    CHECK(first.verdict == verdict::admitted);
+    CHECK(second.verdict == verdict::admitted);
+    table.release(first.place);
+    CHECK(table.admit(client(1), one, start, 7).verdict == verdict::admitted);
+    CHECK(table.admit(client(1), one, start, 8).verdict == verdict::too_many_connections);
+}
+
 TEST_CASE("a table has the places that were asked for, and its size for ever")
 {
     client_table table{65'536, key};

@@ -52,7 +52,7 @@ void half_open::join(half_open_list::queue& to) noexcept
     previous_ = to.last;
     (previous_ != nullptr ? previous_->next_ : to.first) = this;
     to.last = this;
-    list_.wave_.on_rise(++list_.size_);
+    list_.wave_.on_rise(list_.resize(list_.size() + 1));
 }
 
 void half_open::leave() noexcept
@@ -62,7 +62,7 @@ void half_open::leave() noexcept
     (previous_ != nullptr ? previous_->next_ : in_->first) = next_;
     (next_ != nullptr ? next_->previous_ : in_->last) = previous_;
     in_ = nullptr;
-    list_.wave_.on_fall(--list_.size_);
+    list_.wave_.on_fall(list_.resize(list_.size() - 1));
 }
 
 } // namespace cleat::app

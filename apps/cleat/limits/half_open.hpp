@@ -8,6 +8,7 @@
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/worker.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 
@@ -34,7 +35,11 @@ public:
     /// connections that wait for a turn of the worker.
     void evict(std::size_t count, net::worker::clock::time_point now) noexcept;
 
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// size may be read by any thread.
+    [[nodiscard]] std::size_t size() const noexcept
+    {
+        return size_.load(std::memory_order_relaxed);
+    }
 
     /// waves are those of unfinished handshakes, which need more memory than a connection.
     [[nodiscard]] wave const& waves() const noexcept { return wave_; }
@@ -52,7 +57,14 @@ private:
 
     queue silent_; // No byte has come.
     queue heard_;  // The client has begun.
-    std::size_t size_ = 0;
+    // A load and a store, where an increment would lock the cache line: there is only one writer.
+    std::size_t resize(std::size_t size) noexcept
+    {
+        size_.store(size, std::memory_order_relaxed);
+        return size;
+    }
+
+    std::atomic<std::size_t> size_{0};
     wave wave_;
 };
 

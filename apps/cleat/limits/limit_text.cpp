@@ -32,9 +32,9 @@ std::string text_of_client(explained_limits const& found)
     return fmt::format("{}/{}", room.data(), is_ipv4 ? lengths.ipv4 : lengths.ipv6);
 }
 
-std::string client_text(explained_limits const& found)
+std::string client_text(explained_limits const& found, client_limit const& rules)
 {
-    client_limit_plan const& rules = found.all.clients;
+    prefix_lengths const& lengths = found.all.clients.prefixes;
     std::vector<std::string> parts;
     if (rules.connections != 0)
         parts.push_back(fmt::format("{} connections", rules.connections));
@@ -44,14 +44,18 @@ std::string client_text(explained_limits const& found)
     std::string const prefix = text_of_client(found);
     return fmt::format(
         "{} of {}", fmt::join(parts, " and "),
-        !prefix.empty()
-            ? prefix
-            : fmt::format("an IPv4 /{} or IPv6 /{}", rules.prefixes.ipv4, rules.prefixes.ipv6));
+        !prefix.empty() ? prefix
+                        : fmt::format("an IPv4 /{} or IPv6 /{}", lengths.ipv4, lengths.ipv6));
 }
 
 std::string number_json(std::uint32_t limit)
 {
     return limit == 0 ? "null" : fmt::to_string(limit);
+}
+
+std::uint32_t burst_of(client_limit const& rules) noexcept
+{
+    return rules.handshake_rate == 0 ? 0 : rules.handshake_burst;
 }
 
 } // namespace
@@ -61,29 +65,38 @@ std::string describe(explained_limits const& found)
     std::vector<std::string> parts;
     if (found.all.connections != 0)
         parts.push_back(fmt::format("{} connections in all", found.all.connections));
-    if (found.frontend_connections != 0)
-        parts.push_back(fmt::format("{} connections of the frontend", found.frontend_connections));
-    if (found.route_connections != 0)
-        parts.push_back(fmt::format("{} connections of the route", found.route_connections));
-    if (found.all.clients.is_on())
-        parts.push_back(client_text(found));
+    if (found.frontend.connections != 0)
+        parts.push_back(fmt::format("{} connections of the frontend", found.frontend.connections));
+    if (found.route.connections != 0)
+        parts.push_back(fmt::format("{} connections of the route", found.route.connections));
+    if (found.frontend.clients.is_on())
+        parts.push_back(
+            client_text(found, found.frontend.clients) +
+            (found.frontend.counts_apart ? " at this frontend" : ""));
+    if (found.route.clients.is_on())
+        parts.push_back(client_text(found, found.route.clients) + " at the route");
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string limits_json(explained_limits const& found)
 {
-    client_limit_plan const& rules = found.all.clients;
-    std::string const prefix = rules.is_on() ? text_of_client(found) : std::string{};
+    client_limit const& rules = found.frontend.clients;
+    client_limit const& of_route = found.route.clients;
+    bool const is_on = rules.is_on() || of_route.is_on();
+    std::string const prefix = is_on ? text_of_client(found) : std::string{};
     return fmt::format(
         "{{\"connections\": {}, \"frontend_connections\": {}, "
         "\"route_connections\": {}, \"client\": {}, "
         "\"client_connections\": {}, \"client_handshake_rate\": {}, "
-        "\"client_handshake_burst\": {}}}",
-        number_json(found.all.connections), number_json(found.frontend_connections),
-        number_json(found.route_connections),
+        "\"client_handshake_burst\": {}, \"counted_at_frontend\": {}, "
+        "\"route_client_connections\": {}, \"route_client_handshake_rate\": {}, "
+        "\"route_client_handshake_burst\": {}}}",
+        number_json(found.all.connections), number_json(found.frontend.connections),
+        number_json(found.route.connections),
         prefix.empty() ? "null" : fmt::format("\"{}\"", prefix), number_json(rules.connections),
-        number_json(rules.handshake_rate),
-        number_json(rules.handshake_rate == 0 ? 0 : rules.handshake_burst));
+        number_json(rules.handshake_rate), number_json(burst_of(rules)),
+        rules.is_on() && found.frontend.counts_apart, number_json(of_route.connections),
+        number_json(of_route.handshake_rate), number_json(burst_of(of_route)));
 }
 
 } // namespace cleat::app

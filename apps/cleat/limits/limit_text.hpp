@@ -14,19 +14,19 @@ namespace cleat::app {
 struct explained_limits
 {
     limit_plan const& all;
-    std::uint32_t frontend_connections = 0;  ///< 0: the frontend has no limit of its own.
-    std::uint32_t route_connections = 0;     ///< 0: its route has none.
+    frontend_limit const& frontend;
+    frontend_limit const& route;             ///< Of the client; empty where it has none.
     std::span<std::uint8_t const> address{}; ///< The client's, of 4 or 16 bytes; empty: unknown.
 
     [[nodiscard]] bool is_empty() const noexcept
     {
-        return all.connections == 0 && frontend_connections == 0 && route_connections == 0 &&
-               !all.clients.is_on();
+        return all.connections == 0 && frontend.connections == 0 && route.connections == 0 &&
+               !frontend.clients.is_on() && !route.clients.is_on();
     }
 };
 
-/// describe says them on one line: "1000 connections in all; 10 of 192.0.2.1/32". There is one, at
-/// least.
+/// describe says them on one line: "1000 connections in all; 10 connections of 192.0.2.1/32". There
+/// is one, at least.
 [[nodiscard]] std::string describe(explained_limits const& found);
 
 /// limits_json is an object. A limit that is not there is null.

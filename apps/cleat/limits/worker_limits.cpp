@@ -10,7 +10,7 @@
 namespace cleat::app {
 namespace {
 
-client_rules rules_of_worker(client_limit_plan const& plan, std::size_t workers) noexcept
+client_rules rules_of_worker(client_limit const& plan, std::size_t workers) noexcept
 {
     client_rules made;
     if (plan.connections != 0)
@@ -33,7 +33,6 @@ void worker_limits::follow(limit_plan const& plan, std::unique_ptr<client_table>
         return each.second.open == 0 && each.second.last_used + 1 < configuration_;
     });
     connections_max_ = share(plan.connections);
-    rules_ = rules_of_worker(plan.clients, workers_);
     prefixes_ = plan.clients.prefixes;
     if (table != nullptr || !plan.clients.is_on()) {
         table_ = std::move(table);
@@ -56,10 +55,21 @@ std::size_t worker_limits::share(std::uint32_t limit) const noexcept
     return limit == 0 ? unlimited : exact_share(limit, number_, workers_);
 }
 
-worker_limits::client_answer worker_limits::admit(
-    std::span<std::uint8_t const> address, client_table::time_point now) noexcept
+client_scope worker_limits::scope(frontend_limit const& limit) const noexcept
 {
-    client_table::answer const found = table_->admit(prefix_of(address, prefixes_), rules_, now);
+    return {
+        rules_of_worker(limit.clients, workers_),
+        limit.counts_apart ? std::hash<std::string_view>{}(limit.name) : 0};
+}
+
+worker_limits::client_answer worker_limits::admit(
+    client_scope const& scope, std::span<std::uint8_t const> address,
+    client_table::time_point now) noexcept
+{
+    if (table_ == nullptr)
+        return {};
+    client_table::answer const found =
+        table_->admit(prefix_of(address, prefixes_), scope.rules, now, scope.salt);
     return {found.verdict, {found.place, table_number_}, found.is_shared};
 }
 

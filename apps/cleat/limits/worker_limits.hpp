@@ -3,6 +3,7 @@
 #pragma once
 
 #include "limits/client_prefix.hpp"
+#include "limits/client_scope.hpp"
 #include "limits/client_table.hpp"
 #include "limits/limit_plan.hpp"
 
@@ -41,7 +42,7 @@ public:
     ~worker_limits() = default;
 
     /// follow takes the rules of a configuration. `table` is for its clients; null where the plan
-    /// keeps_clients, or has no rule for them.
+    /// keeps_clients, or counts none.
     void follow(limit_plan const& plan, std::unique_ptr<client_table> table) noexcept;
 
     /// frontend is where the connections of a frontend or route of the configuration that was
@@ -55,7 +56,8 @@ public:
     /// connections_max is how many connections this worker may have open.
     [[nodiscard]] std::size_t connections_max() const noexcept { return connections_max_; }
 
-    [[nodiscard]] bool limits_clients() const noexcept { return table_ != nullptr; }
+    /// scope is the limits of each client of a frontend or route, on this worker.
+    [[nodiscard]] client_scope scope(frontend_limit const& limit) const noexcept;
 
     /// client_place is where a client's connection is counted. A default-made one: nowhere.
     struct client_place
@@ -71,10 +73,12 @@ public:
         bool is_shared = false;
     };
 
-    /// admit asks for a connection and a handshake of a client. limits_clients() is true. The
-    /// address has 4 or 16 bytes.
+    /// admit asks for a connection and a handshake of a client. It is admitted, and not counted,
+    /// where the configuration that was followed last counts no client. The address has 4 or 16
+    /// bytes.
     [[nodiscard]] client_answer admit(
-        std::span<std::uint8_t const> address, client_table::time_point now) noexcept;
+        client_scope const& scope, std::span<std::uint8_t const> address,
+        client_table::time_point now) noexcept;
 
     /// release gives a client's connection back; nothing happens where the table that has it was
     /// replaced.
@@ -86,7 +90,6 @@ private:
     std::size_t connections_max_ = unlimited;
     std::unique_ptr<client_table> table_;
     std::uint32_t table_number_ = 0;
-    client_rules rules_{};
     prefix_lengths prefixes_{};
     std::map<std::string, frontend_connections, std::less<>> frontends_;
     std::uint64_t configuration_ = 0;

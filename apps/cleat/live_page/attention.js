@@ -41,7 +41,7 @@ const attention = (() => {
         const value = (name) => rates.value(status, name);
         const found = [];
         if (status.state === 'draining')
-            found.push('cleat drains: it accepts no more connections, and ends with the last one.');
+            found.push('cleat drains: after drain-delay it accepts no more connections, and ends with the last one.');
         if (value('cleat_last_reload_successful') === 0)
             found.push('The last reload was refused. The configuration before it is in force.');
         const down = status.upstreams
@@ -56,6 +56,10 @@ const attention = (() => {
             found.push(
                 'More than 80\u00a0% of the descriptors that the process may open are in use.',
             );
+        if (status.memory?.level === 'full')
+            found.push('max-memory is nearly used up: new connections are refused.');
+        if (status.memory?.level === 'tight')
+            found.push('max-memory comes near: buffers are small, and unfinished handshakes end.');
         const busy = record.last()?.busy.filter((share) => share !== null) ?? [];
         if (busy.length && Math.min(...busy) > 0.95)
             found.push('Every worker is busy: more load means waiting.');

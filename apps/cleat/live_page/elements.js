@@ -21,8 +21,9 @@ const elements = (() => {
         el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name }, inside);
 
     // A table with a head; rows are arrays of texts or elements, the first of which names the
-    // row.
-    function table(name, heads) {
+    // row. `words` are heads whose cells are words, which stand at the left and may break.
+    function table(name, heads, words = []) {
+        const kinds = heads.map((head) => (words.includes(head) ? { class: 'words' } : {}));
         const body = el('tbody');
         const node = el(
             'table',
@@ -33,7 +34,7 @@ const elements = (() => {
                 el(
                     'tr',
                     {},
-                    heads.map((head) => el('th', { scope: 'col' }, head)),
+                    heads.map((head, i) => el('th', { scope: 'col', ...kinds[i] }, head)),
                 ),
             ),
             body,
@@ -43,7 +44,7 @@ const elements = (() => {
                 'tr',
                 {},
                 el('th', { scope: 'row' }, first),
-                others.map((each) => el('td', {}, each)),
+                others.map((each, i) => el('td', kinds[i + 1], each)),
             );
         return {
             node: scroll(name, node),

@@ -255,7 +255,7 @@
         parts.failures.node,
         parts.certificates.node,
         parts.workers.node,
-        el('div', { class: 'pair' }, parts.frontends.node, parts.upstream.node),
+        el('div', { class: 'pair wide' }, parts.frontends.node, parts.upstream.node),
         parts.servers.node,
         parts.agreed.node,
         el('div', { class: 'pair' }, parts.configuration.node, parts.process.node),

@@ -115,17 +115,18 @@ const sections = (() => {
 
     // The servers of upstream blocks, or the backend.
     function servers() {
-        const rows = table('Servers', [
+        const heads = [
             'Server',
             'Upstream',
             'State',
-            'Weight',
             'Check',
+            'Weight',
             'Open',
             'Connections/s',
             'In all',
             'Not accepted',
-        ]);
+        ];
+        const rows = table('Servers', heads, ['Upstream', 'State', 'Check']);
         const checkText = ({ check, check_reason }) =>
             check === null ? units.nothing : check === 'failed' ? check_reason : check;
         return {
@@ -142,8 +143,8 @@ const sections = (() => {
                                 each.state === 'serving'
                                     ? each.state
                                     : el('span', { class: 'bad' }, each.state),
-                                units.count(each.weight),
                                 checkText(each),
+                                units.count(each.weight),
                                 units.count(each.open),
                                 rateOr(steadyRate(count)),
                                 units.count(each.connections),
@@ -209,17 +210,22 @@ const sections = (() => {
     function certificateItem(status, each) {
         const left = each.end_seconds - Date.parse(status.now) / 1000;
         const more = each.name_count - each.names.length;
-        const names = each.names.join(', ') + (more > 0 ? ` and ${more} more` : '');
+        // A line ends between two names, not at the hyphen of one.
+        const names = each.names.map((name, i) => [
+            el('span', { class: 'whole' }, i + 1 < each.names.length ? `${name},` : name),
+            ' ',
+        ]);
+        if (more > 0) names.push(`and ${more} more`);
         return el(
             'li',
             { class: left <= 7 * 86400 ? 'bad' : null },
-            el('span', { class: 'name' }, names === '' ? each.origin : names),
+            el('span', { class: 'name' }, names.length ? names : each.origin),
             el(
                 'span',
                 { class: 'left' },
                 left <= 0 ? `expired ${units.span(-left)} ago` : units.span(left),
             ),
-            el('span', { class: 'origin' }, names === '' ? '' : each.origin),
+            el('span', { class: 'origin' }, names.length ? each.origin : ''),
             el('span', { class: 'end' }, units.day(each.end_seconds)),
         );
     }
@@ -234,7 +240,7 @@ const sections = (() => {
                 'Certificates',
                 el(
                     'div',
-                    { class: 'pair' },
+                    { class: 'pair wide' },
                     el('div', {}, el('h3', {}, 'By the time that is left'), list, summary),
                     el('div', {}, el('h3', {}, 'Those that end first'), soonest),
                 ),
@@ -267,6 +273,7 @@ const sections = (() => {
         ['sni', 'SNI'],
         ['alert', 'alert'],
         ['detail', 'detail'],
+        ['subject', 'subject'],
     ];
 
     function failureItem(status, each) {
@@ -372,6 +379,31 @@ const sections = (() => {
         };
     }
 
+    // The level of max-memory, and how much has given way to it; nothing where that is off.
+    const levels = {
+        normal: 'nothing',
+        tight: 'buffers and unfinished handshakes',
+        full: 'new and stalled connections',
+    };
+    const plural = (count, word) => `${units.count(count)} ${word}${count === 1 ? '' : 's'}`;
+    function boundedMemory(memory) {
+        if (memory === null) return [];
+        const { limit_bytes, used_bytes, level } = memory;
+        const share = units.percent(used_bytes / limit_bytes);
+        const used = `${units.bytes(used_bytes)} of ${units.bytes(limit_bytes)}, ${share}`;
+        const gives = levels[level] ?? level;
+        return [
+            ['Used of max-memory', used],
+            ['Gives way now', level === 'normal' ? gives : el('span', { class: 'bad' }, gives)],
+            ['Refused for memory', plural(memory.connections_refused, 'connection')],
+            [
+                'Ended for room',
+                `${plural(memory.handshakes_evicted, 'handshake')}, ` +
+                    `${units.count(memory.stalled_evicted)} stalled`,
+            ],
+        ];
+    }
+
     function process() {
         const list = el('dl', { class: 'facts' });
         return {
@@ -382,6 +414,7 @@ const sections = (() => {
                 const reloads = (outcome) => units.count(value('cleat_reloads_total', { outcome }));
                 const rows = [
                     ['Memory', units.bytes(value('process_resident_memory_bytes'))],
+                    ...boundedMemory(status.memory),
                     ['Descriptors', `${count('process_open_fds')} of ${count('process_max_fds')}`],
                     ['Reloads', `${reloads('done')} done, ${reloads('refused')} refused`],
                     ['Configurations in use', count('cleat_configurations')],

@@ -1,5 +1,5 @@
-#include "log/log_sink.hpp"
 #include "liveness/worker_watch.hpp"
+#include "log/log_sink.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 

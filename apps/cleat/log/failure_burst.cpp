@@ -28,12 +28,13 @@ bool failure_burst::count(place const& wanted) noexcept
         worker_.arm(*this, interval_);
     place* const end = places_.data() + used_;
     place* found = std::find_if(places_.data(), end, [&](place const& each) {
-        return each.event == wanted.event && each.error == wanted.error &&
-               each.reason == wanted.reason;
+        return each.level == wanted.level && each.event == wanted.event &&
+               each.error == wanted.error && each.reason == wanted.reason;
     });
-    if (found == end && used_ == places_.size())
+    if (found == end && used_ == places_.size()) {
         found = &places_.back();
-    else if (found == end)
+        found->level = std::min(found->level, wanted.level); // The most severe of those it has.
+    } else if (found == end)
         places_[used_++] = wanted;
     return found->seen++ < burst_;
 }

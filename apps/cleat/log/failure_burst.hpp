@@ -21,8 +21,9 @@
 namespace cleat::app {
 
 /// failure_burst belongs to one worker. An interval begins with the first failure after the end of
-/// the interval before. In it each event may log `burst` lines for each of its reasons. At the end
-/// of the interval, one line for each reason with more failures says how many lines are missing.
+/// the interval before. In it each event may log `burst` lines for each of its reasons, and each
+/// level where a reason has two. At the end of the interval, one line for each with more failures
+/// says how many lines are missing.
 class failure_burst : deadline
 {
 public:

@@ -97,6 +97,24 @@ TEST_CASE("a reload ends the interval, and its number holds from then on")
     CHECK(s.lines_of(5, error::no_shared_cipher) == 1);
 }
 
+TEST_CASE("lines of info use up no line of a warning with the same reason")
+{
+    scene s;
+    logger const all{*s.sink, log_level::info, 1};
+    s.burst.follow(all, 3);
+    for (int i = 0; i != 100; ++i)
+        static_cast<void>(s.burst.admits(log_level::info, event, error::handshake_timeout));
+    CHECK(s.lines_of(5, error::handshake_timeout) == 3);
+    s.burst.end();
+    std::string const text = s.text();
+    for (std::string_view const line :
+         {"level=info event=failures-not-logged worker=1 of_event=handshake-failed "
+          "reason=handshake-timeout count=97\n",
+          "level=warning event=failures-not-logged worker=1 of_event=handshake-failed "
+          "reason=handshake-timeout count=2\n"})
+        CHECK(contains(text, line));
+}
+
 TEST_CASE("0 is no limit")
 {
     scene s{0};
@@ -115,6 +133,18 @@ TEST_CASE("more reasons than there are places share one")
     CHECK(lines == static_cast<int>(limits::failure_reasons_max) * 3);
     s.burst.end();
     CHECK(contains(s.text(), " reason=other count=150\n"));
+}
+
+TEST_CASE("reasons that share a place are reported with the most severe level of them")
+{
+    scene s;
+    for (int i = 1; i <= static_cast<int>(limits::failure_reasons_max); ++i)
+        CHECK(s.burst.admits(
+            log_level::info, event, error_code{i, boost::system::system_category()}));
+    CHECK(s.lines_of(5, error::no_shared_cipher) == 2); // The place has one line already.
+    s.burst.end();
+    CHECK(contains(s.text(), "level=warning event=failures-not-logged worker=1"));
+    CHECK(contains(s.text(), " reason=other count=3\n"));
 }
 
 } // namespace cleat::app::failure_burst_test

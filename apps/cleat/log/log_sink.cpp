@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -47,12 +48,19 @@ bool needs_a_reader(int fd) noexcept
     return ::fstat(fd, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
+using pieces = std::span<iovec const>;
+
+iovec piece_of(std::string_view text) noexcept
+{
+    return {const_cast<char*>(text.data()), text.size()};
+}
+
 // Writes a line where that need not wait. A line is shorter than PIPE_BUF: a pipe takes it whole or
 // not at all.
-ssize_t write_if_taken(int fd, std::string_view line) noexcept
+ssize_t write_if_taken(int fd, pieces line) noexcept
 {
-    iovec const piece{const_cast<char*>(line.data()), line.size()};
-    ssize_t const n = ::pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+    int const count = static_cast<int>(line.size());
+    ssize_t const n = ::pwritev2(fd, line.data(), count, -1, RWF_NOWAIT);
     if (n >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL && errno != ESPIPE))
         return n;
     // Some descriptors do not support RWF_NOWAIT: poll them first. If another writer fills one in
@@ -62,7 +70,19 @@ ssize_t write_if_taken(int fd, std::string_view line) noexcept
         errno = EAGAIN;
         return -1;
     }
-    return ::write(fd, line.data(), line.size());
+    return ::writev(fd, line.data(), count);
+}
+
+bool are_one_file(int one, int other) noexcept
+{
+    struct stat first
+    {
+    };
+    struct stat second
+    {
+    };
+    return ::fstat(one, &first) == 0 && ::fstat(other, &second) == 0 &&
+           first.st_ino == second.st_ino && first.st_dev == second.st_dev;
 }
 
 struct facility_name
@@ -190,28 +210,53 @@ error_code log_sink::connect_to_syslog() const noexcept
 
 log_sink::reopening log_sink::reopen()
 {
+    unique_fd file;
+    reopening opened = open_again(file);
+    if (!file)
+        return opened;
+    return {use(file), {}};
+}
+
+log_sink::reopening log_sink::open_again(unique_fd& file) const
+{
     if (kind_ != kind::file)
         return {};
     std::string refusal;
-    log_file const file = open_log_or_ask(path_, opener_, refusal);
-    if (!file.fd)
-        return {file.error, std::move(refusal)};
-    // dup3 exchanges the file of the number in one step, so no writer ever sees it closed.
-    if (::dup3(file.fd.get(), fd_, O_CLOEXEC) < 0)
-        return {last_system_error(), {}};
+    log_file opened = open_log_or_ask(path_, opener_, refusal);
+    if (!opened.fd)
+        return {opened.error, std::move(refusal)};
+    file = std::move(opened.fd);
     return {};
 }
 
-std::ptrdiff_t log_sink::send(std::string_view line) const noexcept
+bool log_sink::has(unique_fd const& file) const noexcept
 {
+    return are_one_file(file.get(), fd_);
+}
+
+error_code log_sink::use(unique_fd const& file) noexcept
+{
+    bool const is_other = !has(file);
+    // dup3 exchanges the file of the number in one step, so no writer ever sees it closed.
+    if (::dup3(file.get(), fd_, O_CLOEXEC) < 0)
+        return last_system_error();
+    if (is_other)
+        torn_ = false; // The part of a line is in the old one.
+    return {};
+}
+
+std::ptrdiff_t log_sink::send(std::string_view line, bool on_new_line) const noexcept
+{
+    std::array<iovec, 2> const all{piece_of("\n"), piece_of(line)};
+    pieces const used = pieces{all}.subspan(on_new_line ? 0 : 1);
     ssize_t n = -1;
     do {
         if (kind_ == kind::syslog)
             n = ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL);
         else if (has_reader_)
-            n = write_if_taken(fd_, line);
+            n = write_if_taken(fd_, used);
         else
-            n = ::write(fd_, line.data(), line.size());
+            n = ::writev(fd_, used.data(), static_cast<int>(used.size()));
     } while (n < 0 && errno == EINTR);
     return n;
 }
@@ -228,8 +273,26 @@ std::ptrdiff_t log_sink::send_or_reconnect(std::string_view line) const noexcept
 
 bool log_sink::try_write(std::string_view line) noexcept
 {
+    if (torn_)
+        return write_after_torn_line(line);
     std::ptrdiff_t const n = send_or_reconnect(line);
-    return n >= 0 && static_cast<std::size_t>(n) == line.size();
+    if (n >= 0 && static_cast<std::size_t>(n) == line.size())
+        return true;
+    if (n > 0 && kind_ != kind::syslog)
+        torn_ = true;
+    return false;
+}
+
+// In one call: no other thread's line comes between. Until the newline is written, other threads
+// begin with one, too: an empty line does no harm, but a line that is glued to the torn one is
+// lost.
+bool log_sink::write_after_torn_line(std::string_view line) noexcept
+{
+    std::ptrdiff_t const n = send(line, true);
+    bool const is_whole = n > 0 && static_cast<std::size_t>(n) == line.size() + 1;
+    if (is_whole || n == 1) // 1: the newline is written, and nothing of the line.
+        torn_ = false;
+    return is_whole;
 }
 
 bool log_sink::write(std::string_view line) noexcept

@@ -80,12 +80,25 @@ public:
     /// an error the old file stays. Throws std::bad_alloc.
     [[nodiscard]] reopening reopen();
 
+    /// open_again is the first half of reopen, for a sink whose writer must know which bytes are in
+    /// which file: `file` is then for use. It stays empty after an error, and for other kinds of
+    /// sinks. Any thread. Throws std::bad_alloc.
+    [[nodiscard]] reopening open_again(unique_fd& file) const;
+
+    /// has: it is the file that the sink writes to.
+    [[nodiscard]] bool has(unique_fd const& file) const noexcept;
+
+    /// use writes to a file of open_again from now on. On an error, which is the system's, the old
+    /// file stays.
+    [[nodiscard]] error_code use(unique_fd const& file) noexcept;
+
     /// write sends one whole line, and returns whether all of it was written. It never waits for a
     /// reader: a line that finds a pipe, a terminal, a socket or the log daemon full is lost. A
     /// file may block.
     bool write(std::string_view line) noexcept;
 
-    /// try_write is write that does not count a lost line.
+    /// try_write is write that does not count a lost line. Where a full disk has taken a part of a
+    /// line, the next line begins with a newline.
     bool try_write(std::string_view line) noexcept;
 
     /// offer writes as many of the lines, each with its newline, as need no waiting for a reader,
@@ -138,8 +151,10 @@ private:
     log_sink(kind k, int fd, unique_fd owned, std::string path);
 
     [[nodiscard]] error_code connect_to_syslog() const noexcept;
-    [[nodiscard]] std::ptrdiff_t send(std::string_view line) const noexcept;
+    [[nodiscard]] std::ptrdiff_t send(
+        std::string_view line, bool on_new_line = false) const noexcept;
     [[nodiscard]] std::ptrdiff_t send_or_reconnect(std::string_view line) const noexcept;
+    [[nodiscard]] bool write_after_torn_line(std::string_view line) noexcept;
 
     kind kind_;
     int fd_;          // The number never changes: reopen replaces the file that it refers to.
@@ -149,8 +164,9 @@ private:
     std::unique_ptr<log_sink> copy_; // Null: there is none.
     std::string ident_;
     int facility_ = 0;
-    bool has_reader_ = false; // Not a file: a reader must take the bytes.
-    bool is_new_ = false;     // to_file created the file.
+    bool has_reader_ = false;       // Not a file: a reader must take the bytes.
+    bool is_new_ = false;           // to_file created the file.
+    std::atomic<bool> torn_{false}; // A part of the last line is written.
     std::atomic<int> level_{own_levels};
     std::atomic<std::uint64_t> lines_lost_{0};
     std::atomic<std::uint64_t> unreported_{0};

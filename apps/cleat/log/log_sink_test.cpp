@@ -1,5 +1,6 @@
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
+#include "system/file_size_limit_for_tests.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 
@@ -346,6 +347,53 @@ TEST_CASE("facilities have the names that hitch gives them")
     CHECK(syslog_facility_number("local7") == LOG_LOCAL7);
     CHECK_FALSE(syslog_facility_number("local8").has_value());
     CHECK_FALSE(syslog_facility_number("").has_value());
+}
+
+TEST_CASE("a line after one of which a full disk has taken a part begins on its own line")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "log";
+    std::unique_ptr<log_sink> const sink = log_sink::to_file(path).value();
+    CHECK(sink->write("whole\n"));
+    {
+        file_size_limit const disk{10};
+        CHECK_FALSE(sink->write("torn line\n")); // 4 bytes of it.
+        CHECK_FALSE(sink->write("lost\n"));
+    }
+    CHECK(sink->write("next\n"));
+    CHECK(sink->write("last\n"));
+    CHECK(folder.read("log") == "whole\ntorn\nnext\nlast\n");
+    CHECK(sink->lines_lost() == 2);
+}
+
+TEST_CASE("a torn line is ended once, also where the disk is full again, and not in a new file")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "log";
+    std::unique_ptr<log_sink> const sink = log_sink::to_file(path).value();
+    {
+        file_size_limit const disk{4};
+        CHECK_FALSE(sink->write("torn line\n"));
+    }
+    {
+        file_size_limit const disk{5};
+        CHECK_FALSE(sink->write("lost\n")); // Only the newline before it is written.
+    }
+    {
+        file_size_limit const disk{8};
+        CHECK_FALSE(sink->write("more of it\n"));
+    }
+    CHECK_FALSE(sink->reopen().error); // The same file.
+    CHECK(sink->write("next\n"));
+    CHECK(folder.read("log") == "torn\nmor\nnext\n");
+    {
+        file_size_limit const disk{16};
+        CHECK_FALSE(sink->write("torn line\n"));
+    }
+    std::filesystem::rename(path, folder.path() / "log.1");
+    CHECK_FALSE(sink->reopen().error);
+    CHECK(sink->write("first\n"));
+    CHECK(folder.read("log") == "first\n");
 }
 
 } // namespace cleat::app::log_sink_test

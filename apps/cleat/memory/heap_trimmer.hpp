@@ -26,9 +26,11 @@ public:
     /// at once. One thread calls it, each second or so.
     void look(trim_schedule::clock::time_point now, std::uint64_t freed) noexcept;
 
+    /// request gives memory back now, and returns at once. Any thread.
+    void request() noexcept;
+
 private:
     void run() noexcept;
-    void request() noexcept;
 
     trim_schedule schedule_;
     std::binary_semaphore requested_{0};

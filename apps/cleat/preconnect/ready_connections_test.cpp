@@ -50,7 +50,7 @@ struct stage
     // Turns the worker's loop until this is so.
     net::task<> until(std::function<bool()> is_so)
     {
-        auto const last = net::worker::clock::now() + 10s;
+        auto const last = net::worker::clock::now() + 60s;
         while (!is_so()) {
             accept();
             if (net::worker::clock::now() > last) {

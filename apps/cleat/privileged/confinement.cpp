@@ -40,6 +40,7 @@ constexpr std::array harmless = std::to_array<int>({
     SCMP_SYS(readlinkat),
     SCMP_SYS(bind),
     SCMP_SYS(getsockopt),
+    SCMP_SYS(inotify_add_watch),
 });
 
 // Reading, and O_PATH.

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -63,6 +64,21 @@ folder_listing list_folder(std::string const& path, opener const& files)
     if (errno != 0)
         made.fault = last_system_error().message();
     return made;
+}
+
+root_folders root_folders_of(opener const& files)
+{
+    if (files.present_state() == opener::state::none)
+        return {};
+    return {
+        .watch =
+            [&files](int inotify, std::string const& path) { return files.watch(inotify, path); },
+        .list = [&files](std::string const& folder) -> std::optional<std::vector<folder_entry>> {
+            folder_listing found = list_folder(folder, files);
+            if (!found.fault.empty())
+                return std::nullopt;
+            return std::move(found.entries);
+        }};
 }
 
 } // namespace cleat::app

@@ -3,19 +3,12 @@
 #pragma once
 
 #include "privileged/opener.hpp"
+#include "watch/root_folders.hpp"
 
 #include <string>
 #include <vector>
 
 namespace cleat::app {
-
-/// folder_entry is one name in a folder. A link is a folder where it leads to one.
-struct folder_entry
-{
-    std::string name;
-    bool is_folder = false;
-    bool is_link = false;
-};
 
 /// folder_listing is everything in a folder but "." and "..", in no order.
 struct folder_listing
@@ -26,5 +19,8 @@ struct folder_listing
 
 /// list_folder asks `files` about what this process may not see.
 [[nodiscard]] folder_listing list_folder(std::string const& path, opener const& files);
+
+/// root_folders_of the process, which has to outlive them; empty where there is no process.
+[[nodiscard]] root_folders root_folders_of(opener const& files);
 
 } // namespace cleat::app

@@ -222,6 +222,17 @@ file_opening opener::bind(int socket, sockaddr const& address, socklen_t size) c
     return ask({opener_request::kind::port, {}, *valid}, socket);
 }
 
+result<std::vector<watched_place>> opener::watch(int inotify, std::string const& path) const
+{
+    file_opening const answer = ask({opener_request::kind::watch, path}, inotify);
+    if (answer.reason)
+        return answer.reason;
+    std::optional<std::vector<watched_place>> places = decode_places(answer.refusal);
+    if (!places)
+        return make_error_code(boost::system::errc::bad_message);
+    return std::move(*places);
+}
+
 file_opener opener::as_function(opener_request::kind what) const
 {
     if (channels_ == nullptr)

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "privileged/request.hpp"
+#include "watch/root_folders.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/file_opener.hpp>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -53,6 +55,10 @@ public:
 
     /// bind binds a TCP socket; the opening has no descriptor, and no reason where that succeeded.
     [[nodiscard]] file_opening bind(int socket, sockaddr const& address, socklen_t size) const;
+
+    /// watch is root_folders::watch. Throws std::bad_alloc.
+    [[nodiscard]] result<std::vector<watched_place>> watch(
+        int inotify, std::string const& path) const;
 
     /// These are open_file, open_folder and open_log as functions, which this object must outlive;
     /// empty where there is no process.

@@ -1,19 +1,26 @@
 #include "privileged/opener_service.hpp"
+#include "watch/watched_events.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <netinet/in.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 
 namespace cleat::app {
 namespace {
 
-opener_service::reply refuse(int error, std::string text)
+// The text of an answer with all places; beside it the number.
+constexpr std::size_t places_max = answer_max - 16;
+
+opener_service::reply without_descriptor(int error, std::string text)
 {
     return {{error, std::move(text)}};
 }
@@ -30,11 +37,14 @@ int option_of(int socket, int option) noexcept
 opener_service::reply opener_service::serve_one(descriptor_message const& message)
 {
     if (!message.is_whole)
-        return refuse(EMSGSIZE, "the request is too long");
+        return without_descriptor(EMSGSIZE, "the request is too long");
     std::optional<opener_request> const request = decode_request(message.bytes);
     bool const is_port = request && request->what == opener_request::kind::port;
-    if (!request || message.fds.size() != (is_port ? 1U : 0U))
-        return refuse(EINVAL, "this is no request");
+    bool const is_watch = request && request->what == opener_request::kind::watch;
+    if (!request || message.fds.size() != (is_port || is_watch ? 1U : 0U))
+        return without_descriptor(EINVAL, "this is no request");
+    if (is_watch)
+        return watch(request->path, message.fds.front().get());
     return is_port ? bind(request->address, message.fds.front().get()) : open(*request);
 }
 
@@ -51,6 +61,7 @@ opener_service::reply opener_service::open(opener_request const& request)
         case opener_request::kind::log:
             return each.may_log_to(request.path);
         case opener_request::kind::port:
+        case opener_request::kind::watch:
             break;
         }
         return false;
@@ -63,8 +74,37 @@ opener_service::reply opener_service::open(opener_request const& request)
                               ? paths_.open_folder(request.path, names_below)
                               : paths_.open_log(request.path);
     if (!opened.fd)
-        return refuse(opened.reason.value(), std::move(opened.refusal));
+        return without_descriptor(opened.reason.value(), std::move(opened.refusal));
     return {{}, std::move(opened.fd)};
+}
+
+// The kernel watches what a descriptor leads to, which is a folder that the trusted path has
+// reached. It refuses a descriptor that is not inotify's.
+opener_service::reply opener_service::watch(std::string const& path, int inotify)
+{
+    std::size_t names_below = 0;
+    bool is_folder = false;
+    if (!named_.allows([&](permissions const& each) {
+            names_below = each.names_below(path);
+            is_folder = each.may_list(path);
+            return is_folder || each.may_read(path);
+        }))
+        return not_named(path);
+    std::vector<watched_place> places;
+    file_opening const walked =
+        paths_.follow(path, names_below, is_folder, [&](int folder, std::string const& name) {
+            std::string const reached = fmt::format("/proc/self/fd/{}", folder);
+            int const number = ::inotify_add_watch(inotify, reached.c_str(), watched_events);
+            if (number < 0)
+                return last_system_error();
+            places.push_back({number, name});
+            return error_code{};
+        });
+    if (walked.reason)
+        return without_descriptor(walked.reason.value(), walked.refusal);
+    std::string text = encode(places);
+    return text.size() > places_max ? without_descriptor(ENAMETOOLONG, {})
+                                    : without_descriptor(0, std::move(text));
 }
 
 opener_service::reply opener_service::bind(bind_address const& address, int socket)
@@ -73,9 +113,9 @@ opener_service::reply opener_service::bind(bind_address const& address, int sock
         return not_named(fmt::format("port {} with this address", address.port()));
     if (option_of(socket, SO_DOMAIN) != address.family() ||
         option_of(socket, SO_TYPE) != SOCK_STREAM || option_of(socket, SO_PROTOCOL) != IPPROTO_TCP)
-        return refuse(EINVAL, "this is no TCP socket");
+        return without_descriptor(EINVAL, "this is no TCP socket");
     if (::bind(socket, address.data(), address.size) != 0)
-        return refuse(errno, {});
+        return without_descriptor(errno, {});
     return {};
 }
 
@@ -84,7 +124,7 @@ opener_service::reply opener_service::not_named(std::string const& wanted) const
     std::string text = fmt::format("the configuration on disk does not name {}", wanted);
     if (!named_.fault().empty())
         text += fmt::format(", as far as it can be used: {}", named_.fault());
-    return refuse(EACCES, std::move(text));
+    return without_descriptor(EACCES, std::move(text));
 }
 
 } // namespace cleat::app

@@ -5,12 +5,16 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <fstream>
 #include <string>
 #include <utility>
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +104,25 @@ TEST_CASE_FIXTURE(service_fixture, "any other file is refused without a look at 
     }
     CHECK_FALSE(ask(service, "l/keys/one.pem").fd);
     CHECK_FALSE(ask(service, "d/keys").fd);
+}
+
+TEST_CASE_FIXTURE(service_fixture, "a file that the configuration names is watched in its folder")
+{
+    opener_service service{start, "/", paths()};
+    unique_fd const inotify{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    opener_service::reply const got = ask(service, "w/keys/one.pem", inotify.get());
+    CHECK(got.answer.error == 0);
+    CHECK(got.answer.text == "1/one.pem/"); // The kernel counts from there.
+    CHECK_FALSE(got.fd);
+    std::ofstream{folder.path() / "keys/one.pem"} << "renewed";
+    std::array<char, sizeof(inotify_event) + NAME_MAX + 1> events{};
+    CHECK(::read(inotify.get(), events.data(), events.size()) > 0);
+
+    for (char const* other : {"w/", "w/keys", "w/keys/two.pem", "w/keys/../etc/shadow"})
+        CHECK_MESSAGE(ask(service, other, inotify.get()).answer.error == EACCES, other);
+    unique_fd const file{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    CHECK(ask(service, "w/keys/one.pem", file.get()).answer.error == EINVAL);
+    CHECK(ask(service, "w/keys/one.pem").answer.error == EINVAL);
 }
 
 TEST_CASE_FIXTURE(service_fixture, "the configuration counts as it is on disk now")

@@ -93,7 +93,8 @@ permissions::permissions(config const& settings, std::string const& folder)
         add(settings.file);
     add(settings.pem_files);
     add(*settings.client_verify_ca);
-    add(*settings.ticket_secret);
+    if (!*settings.ticket_ratchet) // This process rewrites it, and needs rights of its own.
+        add(*settings.ticket_secret);
     for (frontend_config const* const each : own_settings_of(settings)) {
         add(each->pem_files);
         if (each->client_verify_ca)

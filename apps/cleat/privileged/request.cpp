@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <system_error>
+#include <utility>
 
 #include <netinet/in.h>
 
@@ -105,6 +108,7 @@ std::optional<opener_request> decode_request(std::string_view bytes)
     case opener_request::kind::file:
     case opener_request::kind::folder:
     case opener_request::kind::log:
+    case opener_request::kind::watch:
         made.path = bytes;
         return is_valid_path(bytes) ? std::optional{std::move(made)} : std::nullopt;
     case opener_request::kind::port:
@@ -134,6 +138,34 @@ std::optional<opener_answer> decode_answer(std::string_view bytes)
         return std::nullopt;
     std::memcpy(&number, bytes.data(), sizeof number);
     return opener_answer{number, std::string{bytes.substr(sizeof number)}};
+}
+
+std::string encode(std::vector<watched_place> const& places)
+{
+    std::string text;
+    for (watched_place const& each : places)
+        text.append(std::to_string(each.watch)).append("/").append(each.name).append("/");
+    return text;
+}
+
+std::optional<std::vector<watched_place>> decode_places(std::string_view text)
+{
+    std::vector<watched_place> places;
+    while (!text.empty()) {
+        watched_place place;
+        char const* const end = text.data() + text.size();
+        auto const [rest, ec] = std::from_chars(text.data(), end, place.watch);
+        if (ec != std::errc{} || rest == end || *rest != '/')
+            return std::nullopt;
+        text.remove_prefix(static_cast<std::size_t>(rest - text.data()) + 1);
+        std::size_t const size = text.find('/');
+        if (size == std::string_view::npos)
+            return std::nullopt;
+        place.name = text.substr(0, size);
+        text.remove_prefix(size + 1);
+        places.push_back(std::move(place));
+    }
+    return places;
 }
 
 } // namespace cleat::app

@@ -3,14 +3,18 @@
 //
 // A request is one byte, the kind, and then a path; or, for a port, 23 bytes: the family (4 or 6),
 // the port and the address in network order, padded to 16 bytes, and the scope. An answer is four
-// bytes, an errno in the host's order, and then a text.
+// bytes, an errno in the host's order, and then a text: for the operator, or the places of a watch,
+// each its number and its name with a slash behind both.
 
 #pragma once
+
+#include "watch/root_folders.hpp"
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/socket.h>
 
@@ -39,6 +43,7 @@ struct opener_request
         folder = 'd', ///< Open the folder for listing.
         log = 'l',    ///< Open the file for appending, or make it.
         port = 'p',   ///< Bind the socket that comes with the request to the address.
+        watch = 'w',  ///< Watch the path by the inotify(7) descriptor that comes with it.
     };
 
     kind what = kind::file;
@@ -46,7 +51,8 @@ struct opener_request
     bind_address address{}; ///< For a port.
 };
 
-/// opener_answer is 0 and a descriptor beside it, or an errno and a text for the operator.
+/// opener_answer is 0, and beside it a descriptor or in the text the places of a watch; or it is an
+/// errno and a text for the operator.
 struct opener_answer
 {
     int error = 0;
@@ -64,6 +70,11 @@ inline constexpr std::size_t answer_max = 8192;  // The text names a path.
 /// decode_request trusts nothing: each byte of a request is as encode writes it, or there is none.
 [[nodiscard]] std::optional<opener_request> decode_request(std::string_view bytes);
 [[nodiscard]] std::optional<opener_answer> decode_answer(std::string_view bytes);
+
+/// encode is the text of an answer; decode_places gives nothing for any other text. A name has no
+/// slash.
+[[nodiscard]] std::string encode(std::vector<watched_place> const& places);
+[[nodiscard]] std::optional<std::vector<watched_place>> decode_places(std::string_view text);
 
 /// address_from makes a bind_address of an IP address; nothing for any other family or size.
 [[nodiscard]] std::optional<bind_address> address_from(

@@ -41,9 +41,9 @@ bool is_same(bind_address const& a, bind_address const& b)
 
 } // namespace
 
-TEST_CASE("a request for a file, a folder or a log is read as it was written")
+TEST_CASE("a request for a file, a folder, a log or a watch is read as it was written")
 {
-    for (kind const what : {kind::file, kind::folder, kind::log}) {
+    for (kind const what : {kind::file, kind::folder, kind::log, kind::watch}) {
         std::optional<opener_request> const read =
             decode_request(encode({what, "/etc/site.pem", {}}).value());
         REQUIRE(read);
@@ -119,6 +119,23 @@ TEST_CASE("an answer is read as it was written, and its text is cut where it is 
     CHECK_FALSE(decode_answer(""));
     CHECK_FALSE(decode_answer("abc"));
     CHECK_FALSE(decode_answer(std::string(answer_max + 1, 'x')));
+}
+
+TEST_CASE("the places of a watch, with any name that a file may have")
+{
+    std::vector<watched_place> const places{{1, "site.pem"}, {23, ""}, {4, "a\nb\xff 5"}};
+    std::string const text = encode(places);
+    std::optional<std::vector<watched_place>> const got = decode_places(text);
+    REQUIRE(got);
+    REQUIRE(got->size() == places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        CHECK(got->at(i).watch == places[i].watch);
+        CHECK(got->at(i).name == places[i].name);
+    }
+    REQUIRE(decode_places(""));
+    CHECK(decode_places("")->empty());
+    for (char const* wrong : {"1", "1/", "1/x", "/x/", "x/1/", "1/x/2", "99999999999/x/", " 1/x/"})
+        CHECK_MESSAGE(!decode_places(wrong), wrong);
 }
 
 } // namespace cleat::app::request_test

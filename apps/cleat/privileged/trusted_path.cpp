@@ -49,12 +49,29 @@ struct stat facts_of(int fd)
     return facts;
 }
 
+// Folders whose owner and mode other programs rely on.
+bool is_systems_own(std::string_view path) noexcept
+{
+    return path == "/" || path == "/tmp" || path == "/var/tmp" || path == "/dev/shm";
+}
+
+std::string cure_of(std::string_view folder, std::string_view command)
+{
+    if (folder == "/")
+        return "see who has changed it";
+    if (is_systems_own(folder))
+        return "move the file to a folder of root's, such as /etc/cleat";
+    return fmt::format("{} {}", command, folder);
+}
+
 // walk is the way to one file: a folder that has been reached, and the names that are left.
 class walk
 {
 public:
-    walk(int root, uid_t owner, std::string_view path, std::size_t names_below = 0)
-        : root_{root}, owner_{owner}, names_below_{names_below}
+    walk(
+        int root, uid_t owner, std::string_view path, std::size_t names_below = 0,
+        trusted_paths::visitor visit = {})
+        : root_{root}, owner_{owner}, names_below_{names_below}, visit_{std::move(visit)}
     {
         begin_at_root();
         push(path);
@@ -80,6 +97,12 @@ public:
         }
     }
 
+    void visit(std::string const& name) const
+    {
+        if (error_code const failed = visit_ ? visit_(folder_.get(), name) : error_code{})
+            throw step_failed{failed, {}};
+    }
+
     [[nodiscard]] int folder() const noexcept { return folder_.get(); }
     [[nodiscard]] std::string const& reached() const noexcept { return reached_; }
 
@@ -90,12 +113,18 @@ public:
     {
         if (facts.st_uid != owner_)
             deny(fmt::format(
-                "the folder {0} belongs to user {1}, who could exchange what is in it (chown root "
-                "{0})",
-                path, facts.st_uid));
+                "the folder {} belongs to user {}, who could exchange what is in it ({})", path,
+                facts.st_uid, cure_of(path, "chown root")));
+        if ((facts.st_mode & S_ISVTX) != 0 && (facts.st_mode & S_IWOTH) != 0)
+            deny(fmt::format(
+                "every user may write to the folder {} (move the file to a folder of root's, such "
+                "as "
+                "/etc/cleat)",
+                path));
         if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0)
             deny(fmt::format(
-                "other users than root may write to the folder {0} (chmod go-w {0})", path));
+                "other users than root may write to the folder {} ({})", path,
+                cure_of(path, "chmod go-w")));
     }
 
 private:
@@ -141,8 +170,12 @@ private:
     {
         unique_fd next{::openat(folder_.get(), name.c_str(), walking)};
         std::string const path = reached_ + '/' + name;
-        if (!next)
-            throw step_failed{last_system_error(), path};
+        if (!next) {
+            step_failed const why{last_system_error(), path};
+            if (why.reason == boost::system::errc::no_such_file_or_directory)
+                visit(name);
+            throw why;
+        }
         struct stat const facts = facts_of(next.get());
         if (S_ISLNK(facts.st_mode)) {
             bool const is_below = names_.size() < names_below_;
@@ -150,6 +183,7 @@ private:
                 deny(fmt::format(
                     "{} is a symbolic link: below a pem-dir only a file may be one", path));
             names_below_ = is_below ? 0 : names_below_; // The link's target is root's choice.
+            visit(name);
             return follow(next.get(), path, facts);
         }
         if (S_ISDIR(facts.st_mode)) {
@@ -187,6 +221,7 @@ private:
     int root_;
     uid_t owner_;
     std::size_t names_below_;
+    trusted_paths::visitor visit_;
     int links_ = 0;
     unique_fd folder_;
     std::string reached_;            // The folder's path; empty for the root.
@@ -264,6 +299,22 @@ file_opening trusted_paths::open_folder(std::string const& path, std::size_t nam
             throw step_failed{last_system_error(), path};
         return {std::move(folder)};
     });
+}
+
+file_opening trusted_paths::follow(
+    std::string const& path, std::size_t names_below, bool is_folder, visitor const& visit) const
+{
+    file_opening made = attempt([&]() -> file_opening {
+        walk way{root_.get(), owner_, path, names_below, visit};
+        way.run(true, is_folder);
+        if (way.last().empty() && !is_folder)
+            fail_with(EISDIR, path);
+        way.visit(way.last());
+        return {};
+    });
+    if (made.reason == boost::system::errc::no_such_file_or_directory) // It has been visited.
+        return {};
+    return made;
 }
 
 file_opening trusted_paths::open_log(std::string const& path) const

@@ -11,6 +11,7 @@
 #include <cleat/core/unique_fd.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,18 @@ public:
     /// names may be one.
     [[nodiscard]] file_opening open_folder(
         std::string const& path, std::size_t names_below = 0) const;
+
+    /// visitor gets a folder on the way, by a descriptor that is closed after the call, and the
+    /// name in it on which it depends where the path leads. An error ends the walk.
+    using visitor = std::function<error_code(int folder, std::string const& name)>;
+
+    /// follow visits the folder of each link on the way, and of the file at its end, which may be
+    /// missing, as may a folder before it. A folder at the end is visited itself, without a name;
+    /// `is_folder` is as for open_folder, and without it such an end is an error. The opening
+    /// has no descriptor, and no reason where all are visited.
+    [[nodiscard]] file_opening follow(
+        std::string const& path, std::size_t names_below, bool is_folder,
+        visitor const& visit) const;
 
     /// open_log opens a file for appending as log_sink::to_file does, and makes it if it does not
     /// exist. Links are followed on the way, but not at the end.

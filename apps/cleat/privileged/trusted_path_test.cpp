@@ -5,7 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -109,11 +112,13 @@ TEST_CASE_FIXTURE(path_fixture, "nothing leads out of the root")
 
 TEST_CASE_FIXTURE(path_fixture, "a folder that others may write to is refused, and is named")
 {
-    for (mode_t const bits : {0770U, 0707U, 01777U}) {
+    for (mode_t const bits : {0770U, 0707U}) {
         mode("etc/keys", bits);
         CHECK(
             refuses("/etc/keys/site.pem", "write to the folder /etc/keys (chmod go-w /etc/keys)"));
     }
+    mode("etc/keys", 01777); // As /tmp, which programs need as it is.
+    CHECK(refuses("/etc/keys/site.pem", "to the folder /etc/keys (move the file to a folder of"));
     mode("etc/keys", 0755);
     mode("etc", 0775);
     CHECK(refuses("/etc/keys/site.pem", "the folder /etc ("));
@@ -218,6 +223,76 @@ TEST_CASE_FIXTURE(path_fixture, "below a pem-dir a file may be a link, and a fol
     for (char const* name : {"/etc/one.pem", "/etc/two.pem"})
         CHECK_MESSAGE(paths.open_file(name, 1).fd, name);
     CHECK(paths.open_file("/etc/link", 1).reason == boost::system::errc::is_a_directory);
+}
+
+namespace {
+
+// The visited names, each with the number of its folder.
+struct visited
+{
+    [[nodiscard]] error_code operator()(int folder, std::string const& name)
+    {
+        struct stat facts = {};
+        REQUIRE(::fstat(folder, &facts) == 0);
+        names.emplace_back(facts.st_ino, name);
+        return failure;
+    }
+
+    std::vector<std::pair<ino_t, std::string>> names{};
+    error_code failure{};
+};
+
+ino_t number_of(std::string const& path)
+{
+    struct stat facts = {};
+    REQUIRE(::stat(path.c_str(), &facts) == 0);
+    return facts.st_ino;
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(path_fixture, "every name is visited on which it depends where a path leads")
+{
+    folder.write("etc/archive/one.pem", "one");
+    mode("etc/archive", 0755);
+    link("../etc/archive", "etc/now");
+    link("../now/one.pem", "etc/keys/link.pem");
+    ino_t const etc = number_of(path("etc"));
+    ino_t const keys = number_of(path("etc/keys"));
+    ino_t const archive = number_of(path("etc/archive"));
+    using places = std::vector<std::pair<ino_t, std::string>>;
+
+    visited plain;
+    CHECK(!paths.follow("/etc/keys/../keys/site.pem", 0, false, std::ref(plain)).reason);
+    CHECK(plain.names == places{{keys, "site.pem"}});
+    visited links;
+    CHECK(!paths.follow("/etc/keys/link.pem", 0, false, std::ref(links)).reason);
+    CHECK(links.names == places{{keys, "link.pem"}, {etc, "now"}, {archive, "one.pem"}});
+    visited whole;
+    CHECK(!paths.follow("/etc/now", 0, true, std::ref(whole)).reason);
+    CHECK(whole.names == places{{etc, "now"}, {archive, ""}});
+    visited missing;
+    CHECK(!paths.follow("/etc/keys/none/site.pem", 0, false, std::ref(missing)).reason);
+    CHECK(missing.names == places{{keys, "none"}});
+}
+
+TEST_CASE_FIXTURE(path_fixture, "a path that is not to be trusted is not visited to its end")
+{
+    visited none;
+    CHECK(
+        paths.follow("/etc/keys", 0, false, std::ref(none)).reason ==
+        boost::system::errc::is_a_directory);
+    link("keys", "etc/link");
+    CHECK(is_denied(paths.follow("/etc/link", 1, true, std::ref(none)).reason));
+    mode("etc/keys", 0777);
+    CHECK(is_denied(paths.follow("/etc/keys/none", 0, false, std::ref(none)).reason));
+    CHECK(none.names.empty());
+    mode("etc/keys", 0700);
+    visited failing{.failure = make_error_code(boost::system::errc::no_space_on_device)};
+    CHECK(
+        paths.follow("/etc/link/site.pem", 0, false, std::ref(failing)).reason ==
+        boost::system::errc::no_space_on_device);
+    CHECK(failing.names.size() == 1);
 }
 
 TEST_CASE_FIXTURE(path_fixture, "a log is appended to, and made where it is missing")

@@ -40,6 +40,10 @@ public:
     /// address is where it listens, with the port that the kernel chose for port 0.
     [[nodiscard]] net::address const& address() const noexcept { return address_; }
 
+    /// is_in_place: the file of a UNIX socket is still the one that open has made. A client that
+    /// connects after the file's removal does not come here. Always true of a TCP port.
+    [[nodiscard]] bool is_in_place() const noexcept { return file_.is_in_place(); }
+
     /// close gives up the address, and removes the file unless another process has replaced it.
     void close() noexcept;
 

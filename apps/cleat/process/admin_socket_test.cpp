@@ -103,6 +103,23 @@ TEST_CASE("a file that another process has put there is not removed")
     CHECK(can_connect(second->address()));
 }
 
+TEST_CASE("a socket knows whether its file has been removed or replaced")
+{
+    a_path const at;
+    result<admin_socket> const first = admin_socket::open(at.where);
+    REQUIRE(first.has_value());
+    CHECK(first->is_in_place());
+    std::filesystem::remove(at.path);
+    CHECK_FALSE(first->is_in_place());
+    result<admin_socket> const second = admin_socket::open(at.where);
+    REQUIRE(second.has_value());
+    CHECK_FALSE(first->is_in_place());
+    CHECK(second->is_in_place());
+    result<admin_socket> const port = admin_socket::open(host_port{"127.0.0.1", 0});
+    REQUIRE(port.has_value());
+    CHECK(port->is_in_place());
+}
+
 TEST_CASE("an address of another machine is named before a start")
 {
     host_port const elsewhere{"192.0.2.1", 9443}; // RFC 5737: for documentation.

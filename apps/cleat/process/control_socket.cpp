@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include <poll.h>
@@ -128,14 +129,17 @@ std::optional<control_socket::command> control_socket::next() const
 
 void control_socket::answer(command const& answered, command_answer const& how) const noexcept
 {
-    try {
-        std::string const text =
-            fmt::format("{}{}", how.exit_code, how.text).substr(0, message_max);
-        static_cast<void>(::sendto(
-            fd_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-            reinterpret_cast<sockaddr const*>(&answered.asker), answered.asker_size));
-    } catch (std::bad_alloc const&) { // The log has the outcome, too.
-    }
+    char const code = static_cast<char>('0' + how.exit_code);
+    iovec pieces[] = {
+        {const_cast<char*>(&code), 1},
+        {const_cast<char*>(how.text.data()), std::min(how.text.size(), message_max - 1)}};
+    sockaddr_un asker = answered.asker;
+    msghdr message{};
+    message.msg_name = &asker;
+    message.msg_namelen = answered.asker_size;
+    message.msg_iov = pieces;
+    message.msg_iovlen = std::size(pieces);
+    static_cast<void>(::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 result<command_answer> ask(pid_t process, std::string_view command)

@@ -61,7 +61,7 @@ error_code notify_socket::reloading() const
 
 error_code notify_socket::stopping() const
 {
-    return send("STOPPING=1\nSTATUS=waiting for the last connections");
+    return send("STOPPING=1\nSTATUS=draining");
 }
 
 error_code notify_socket::alive() const

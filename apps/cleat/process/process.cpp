@@ -308,7 +308,7 @@ signals::signals()
 {
     sigset_t all;
     ::sigemptyset(&all);
-    for (int const s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+    for (int const s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2})
         ::sigaddset(&all, s);
     if (::pthread_sigmask(SIG_BLOCK, &all, nullptr) != 0)
         throw std::system_error{errno, std::system_category(), "pthread_sigmask"};

@@ -1,5 +1,5 @@
-#include "sandbox/sandbox.hpp"
 #include "process/version.hpp"
+#include "sandbox/sandbox.hpp"
 
 #include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/context.hpp>

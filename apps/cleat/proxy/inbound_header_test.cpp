@@ -121,6 +121,10 @@ TEST_CASE("what is wrong with a header is said")
     CHECK(
         fault(header(std::string(limits::proxy_header_max, 'x'))) ==
         "the header is longer than 4096 bytes");
+    CHECK(fault(header(tlv_of(tlv_type::unique_id, std::string(128, 'u')))).empty());
+    CHECK(
+        fault(header(tlv_of(tlv_type::unique_id, std::string(129, 'u')))) ==
+        "UNIQUE_ID is longer than 128 bytes");
     std::string const cut = tlv_of(tlv_type::unique_id, "abcd").substr(0, 5);
     CHECK(fault(header(cut)) == "a TLV goes beyond the end of the header: UNIQUE_ID");
     CHECK(

@@ -139,6 +139,7 @@ enum class proxy_fault : std::uint8_t
     line,            ///< Version 1: its words are not those of section 2.1.
     unknown_version, ///< Of a binary header: another one than 2, or an unknown command.
     family,          ///< An unknown family or protocol.
+    long_unique_id,  ///< UNIQUE_ID has more than 128 bytes (section 2.2.5).
     too_long,        ///< Longer than limits::proxy_header_max.
     no_addresses,    ///< Shorter than the addresses of its family.
     cut_tlv,         ///< A TLV goes beyond the end of the header.

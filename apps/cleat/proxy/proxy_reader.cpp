@@ -142,6 +142,15 @@ std::optional<address_family> family_from(std::uint8_t byte)
     return families[family];
 }
 
+bool has_long_unique_id(bytes_view tlvs)
+{
+    constexpr std::size_t unique_id_max = 128; // Section 2.2.5.
+    while (std::optional<tlv> const each = next_tlv(tlvs))
+        if (each->type == tlv_type::unique_id && each->value.size() > unique_id_max)
+            return true;
+    return false;
+}
+
 void read_addresses_v2(bytes_view body, address_family family, proxy_header& header)
 {
     family_facts const shape = facts_of(family);
@@ -201,6 +210,8 @@ proxy_reading read_v2(bytes_view bytes)
     proxy_fault const fault = check_checksum(whole, tlvs);
     if (fault != proxy_fault::none)
         return malformed(fault);
+    if (has_long_unique_id(tlvs))
+        return malformed(proxy_fault::long_unique_id);
     read_addresses_v2(body, *family, reading.header);
     reading.header.tlvs = tlvs;
     return reading;
@@ -235,6 +246,8 @@ std::string_view describe_fault(proxy_fault fault) noexcept
         return "the binary header has an unknown version or command";
     case proxy_fault::family:
         return "the header has an unknown address family or protocol";
+    case proxy_fault::long_unique_id:
+        return "UNIQUE_ID is longer than 128 bytes";
     case proxy_fault::too_long:
         return "the header is longer than 4096 bytes";
     case proxy_fault::no_addresses:

@@ -2,6 +2,7 @@
 // everything: what is read and flushed, which end is passed on, which deadline a wait has, and how
 // each connection is closed. relay_turns makes the system calls; this file waits.
 
+#include "limits/stalled.hpp"
 #include "relay/last_bytes.hpp"
 #include "relay/relay.hpp"
 #include "relay/relay_turns.hpp"
@@ -13,11 +14,24 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 
 namespace cleat::app {
 namespace {
+
+// The relay's place among those that wait. Null where no list is kept, so that it costs an idle
+// connection no memory, and where there is no memory for it.
+std::unique_ptr<stalled> place_among_stalled(
+    byte_counts const& traffic, net::interrupt& interrupt) noexcept
+{
+    stalled_list* const list =
+        traffic.published == nullptr ? nullptr : traffic.published->stalled();
+    return std::unique_ptr<stalled>{
+        list == nullptr ? nullptr : new (std::nothrow) stalled{list, interrupt}};
+}
 
 // Closes the connection after the bytes that this machine's kernel holds for the receiver, which
 // has `patience` for each part of them. Where there are none, it gets an RST, as the broken side
@@ -82,6 +96,7 @@ net::task<relay_outcome> relay(
     interrupt.clear();
     relay_turns<Upstream> turns{client, upstream, deadlines, traffic};
     relay_fsm const& fsm = turns.fsm();
+    std::unique_ptr<stalled> const place = place_among_stalled(traffic, interrupt);
     for (;;) {
         turns.take();
         if (fsm.over())
@@ -90,11 +105,17 @@ net::task<relay_outcome> relay(
             interrupt.expires_in(*delay, error::idle_timeout);
         client.socket().set_priority(
             fsm.is_bulk() ? net::priority::bulk : net::priority::established);
+        if (place && fsm.flushes(direction::up) && !fsm.flushes(direction::down))
+            place->join(upstream.socket, traffic.up);
+        else if (place)
+            place->join(client.socket(), traffic.down);
         error_code const ec =
             co_await net::ready{interrupt, turns.client_interest(), turns.upstream_interest()};
         if (ec)
             turns.on_interrupted(ec);
     }
+    if (place)
+        place->leave();
     // A FIN needs nothing here: it is sent when the caller closes the socket.
     if (fsm.closes(side::client) == closing::reset)
         client.socket().reset();

@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include "worker/byte_counts.hpp"
-#include "relay/client_end.hpp"
 #include "counts/close_reason.hpp"
+#include "relay/client_end.hpp"
 #include "relay/relay_deadlines.hpp"
 #include "relay/upstream_side.hpp"
+#include "worker/byte_counts.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>

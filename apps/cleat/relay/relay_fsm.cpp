@@ -30,7 +30,8 @@ void relay_fsm::on_stop(close_reason why) noexcept
     reason_ = why;
     if (delivers(direction::up))
         close_with(side::upstream, closing::reset);
-    if (cuts_answer())
+    // The kernel would keep the bytes of a client that has stalled.
+    if (cuts_answer() || why == close_reason::stalled_evicted)
         close_with(side::client, closing::reset);
     over_ = true;
 }

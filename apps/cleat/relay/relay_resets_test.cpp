@@ -28,7 +28,7 @@ TEST_CASE("a client that resets after its close_notify takes the upstream with i
 
 TEST_CASE("what a client sent before it reset is passed on as far as the upstream takes it")
 {
-    scene s{socket_kind::tcp, socket_kind::tcp, {}, 1, 1};
+    scene s{socket_kind::tcp, socket_kind::tcp, no_deadlines, 1, 1};
     s.play([](scene& t) -> net::task<> {
         // More than all the sockets on the way and the relay's own memory hold.
         std::vector<std::byte> const much = net::pattern(limits::unsent_max + 512 * 1024);

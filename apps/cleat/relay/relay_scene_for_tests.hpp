@@ -25,6 +25,9 @@ namespace cleat::app {
 
 inline constexpr int turns_max = 300'000; // More than any script here needs: it hangs.
 
+// For scripts whose end no deadline may bring, however slow the machine is.
+inline constexpr relay_deadlines no_deadlines{.linger = std::chrono::hours{1}};
+
 // One turn of the worker's loop.
 struct next_turn : net::task_node
 {
@@ -46,8 +49,8 @@ struct scene
 {
     explicit scene(
         net::socket_kind client_kind = net::socket_kind::unix_pair,
-        net::socket_kind upstream_kind = net::socket_kind::unix_pair, relay_deadlines timeouts = {},
-        int client_buffer = 0, int upstream_buffer = 0)
+        net::socket_kind upstream_kind = net::socket_kind::unix_pair,
+        relay_deadlines timeouts = no_deadlines, int client_buffer = 0, int upstream_buffer = 0)
         : client_ends{net::make_sockets(client_kind, client_buffer)}
         , upstream_ends{net::make_sockets(upstream_kind, upstream_buffer)}
         , peer{net::contexts().client, client_ends.second.get()}
@@ -77,7 +80,7 @@ struct scene
     net::task<> until(Condition met)
     {
         // Turns pass more quickly than the kernel's timers, such as a delayed acknowledgment's.
-        auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+        auto const deadline = std::chrono::steady_clock::now() + std::chrono::minutes{1};
         for (int i = 0; i < turns_max || std::chrono::steady_clock::now() < deadline; ++i) {
             if (met())
                 co_return;

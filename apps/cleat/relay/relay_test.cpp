@@ -217,7 +217,7 @@ TEST_CASE(
 
 TEST_CASE("a client that does not read stops its upstream, and loses nothing")
 {
-    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {}, 8192};
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, no_deadlines, 8192};
     s.play([](scene& t) -> net::task<> {
         std::vector<std::byte> const data = net::pattern(4'000'000);
         std::size_t sent = 0;
@@ -243,7 +243,7 @@ TEST_CASE("a client that does not read stops its upstream, and loses nothing")
 
 TEST_CASE("an upstream that does not read stops its client, and loses nothing")
 {
-    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {}, 8192};
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, no_deadlines, 8192};
     s.play([](scene& t) -> net::task<> {
         std::vector<std::byte> const data = net::pattern(3'000'000);
         t.peer.write(data); // The client keeps the bytes that the socket does not take.
@@ -419,13 +419,10 @@ TEST_CASE("a client that does not close gets the FIN by itself soon after the an
     s.play([](scene& t) -> net::task<> {
         t.say("answer");
         t.upstream_ends.second.reset();
-        net::interrupt patience{t.w};
-        patience.expires_in(5s, error::idle_timeout);
-        while (!t.peer.saw_fin() && !patience.raised()) {
+        co_await t.until([&] {
             t.peer.receive_raw();
-            co_await next_turn{t.w};
-        }
-        CHECK(t.peer.saw_fin());
+            return t.peer.saw_fin();
+        });
         CHECK(t.peer.end() == error::closed);
         CHECK(!t.outcome);
         t.peer
@@ -500,10 +497,7 @@ TEST_CASE("a client that stops taking its answer has the idle timeout, wherever 
             return (sent == data.size() && t.traffic.down == sent) || t.outcome;
         });
         t.upstream_ends.second.reset();
-        net::interrupt pace{t.w};
-        pace.expires_in(10s, error::idle_timeout);
-        while (!t.outcome && !pace.raised())
-            co_await next_turn{t.w};
+        co_await t.until([&] { return t.outcome.has_value(); });
     });
     REQUIRE(s.outcome);
     CHECK(s.outcome->reason == close_reason::idle_timeout);

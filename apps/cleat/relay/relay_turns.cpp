@@ -3,8 +3,10 @@
 #include "upstream_tls/tls_upstream.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/net/channel.hpp>
 #include <cleat/net/scratch.hpp>
+#include <cleat/net/socket_options.hpp>
 
 #include <algorithm>
 
@@ -102,7 +104,10 @@ void relay_turns<Upstream>::move_up() noexcept
             return splice_up();
     net::readiness::entry& source = client_.socket().entry();
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
-    net::progress const p = client_.read(block, fsm_.turn(direction::up), source.ended());
+    // A record has to fit.
+    std::size_t const turn =
+        std::min(fsm_.turn(direction::up), std::max(turn_max(), limits::record_max));
+    net::progress const p = client_.read(block, turn, source.ended());
     if (p.next == net::wait::none && !p.error)
         source.more_to_read();
     fsm_.on_moved(direction::up, p.on_wire);
@@ -162,11 +167,12 @@ void relay_turns<Upstream>::move_down() noexcept
         if (splices(direction::down))
             return splice_down();
     net::readiness::entry& source = upstream_.socket.entry();
-    std::size_t const turn = std::min(fsm_.turn(direction::down), client_.write_max());
+    std::size_t const turn =
+        std::min({fsm_.turn(direction::down), client_.write_max(), turn_max()});
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn);
     bool const ended = source.ended();
     if constexpr (Upstream::is_tls) {
-        take_answer(block, upstream_.read(block, turn, ended));
+        take_answer(block, upstream_.read(block, std::max(turn, limits::record_max), ended));
     } else {
         net::io_result const r = upstream_.socket.receive(block);
         if (r.would_block)
@@ -223,6 +229,9 @@ void relay_turns<Upstream>::write_down(
 {
     client_.socket().entry().use_up_write();
     client_.stop_ticket();
+    bool const is_short = turn_max() < limits::turn_min;
+    if (std::exchange(is_unsent_bounded_, is_short) != is_short) // The kernel's buffers are memory.
+        net::bound_unsent(client_.socket().native_handle(), is_short ? limits::turn_tight : 0);
     net::progress const p = client_.write(
         bytes, last ? net::channel::after_write::close_notify : net::channel::after_write::nothing);
     if (p.error)
@@ -249,7 +258,16 @@ void relay_turns<Upstream>::on_written_down(
 template <class Upstream>
 bool relay_turns<Upstream>::splices(direction d) noexcept
 {
-    return client_.is_plain() && fsm_.splices(d) && scratch_pipe::of_this_thread().open();
+    return client_.is_plain() && fsm_.splices(d) && turn_max() > limits::turn_min &&
+           scratch_pipe::of_this_thread().open();
+}
+
+// The relays of the tests have no worker_connections.
+template <class Upstream>
+std::size_t relay_turns<Upstream>::turn_max() const noexcept
+{
+    return traffic_.published == nullptr ? limits::turn_max
+                                         : traffic_.published->memory().turn_max();
 }
 
 // A pipe may be full before the socket is drained, so another turn follows each that has moved

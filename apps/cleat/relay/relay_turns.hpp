@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include "worker/byte_counts.hpp"
 #include "relay/client_end.hpp"
 #include "relay/relay_deadlines.hpp"
 #include "relay/relay_fsm.hpp"
+#include "worker/byte_counts.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/channel.hpp>
@@ -49,6 +49,7 @@ public:
     [[nodiscard]] error_code error() const noexcept { return error_; }
 
 private:
+    [[nodiscard]] std::size_t turn_max() const noexcept;
     void move_up() noexcept;
     void send_up(std::span<std::byte const> bytes) noexcept;
     void fail_sending_up(error_code why) noexcept;
@@ -74,6 +75,7 @@ private:
     byte_counts& traffic_;
     relay_fsm fsm_;
     error_code error_;
+    bool is_unsent_bounded_ = false; // In the client's socket, because memory is short.
 };
 
 } // namespace cleat::app

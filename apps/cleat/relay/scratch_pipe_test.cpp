@@ -1,5 +1,5 @@
-#include "relay/scratch_pipe.hpp"
 #include "relay/relay_scene_for_tests.hpp"
+#include "relay/scratch_pipe.hpp"
 
 #include <algorithm>
 #include <array>

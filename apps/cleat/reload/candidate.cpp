@@ -1,10 +1,17 @@
 #include "command_line/command_line.hpp"
+#include "memory/memory_gauge.hpp"
 #include "reload/candidate.hpp"
 #include "reload/fixed_settings.hpp"
+#include "reload/memory_left.hpp"
+#include "reload/opened_places.hpp"
+#include "snapshot/memory_planning.hpp"
+#include "start/named_places.hpp"
 #include "start/start.hpp"
+#include "start/ticket_file.hpp"
 #include "watch/watched_files.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <iterator>
@@ -91,35 +98,90 @@ private:
         std::optional<config> settings = read_settings();
         if (!settings)
             return;
-        std::this_thread::yield(); // See lower_priority; below, too.
-        refuse_fixed(running_.settings, *settings, made_.problems);
-        request_.start->limits.refuse_upstream(*settings, made_.problems);
+        std::this_thread::yield();  // See lower_priority; below, too.
+        std::vector<problem> fixed; // They leave everything else to be looked at.
+        refuse_fixed(running_.settings, *settings, fixed);
+        request_.start->limits.refuse_upstream(*settings, fixed);
         wanted_ = *settings;
         loading loaded = load(std::move(*settings), {&running_, request_.changed}, {}, root_files_);
         made_.watched = loaded.made.watched;
-        std::ranges::move(loaded.problems, std::back_inserter(made_.problems));
-        if (has_errors(made_.problems))
+        add_ratchet_problems(loaded.made.settings, request_.start->folder, loaded.problems);
+        add_more(std::move(loaded.problems));
+        bool const is_loaded = !has_errors(made_.problems);
+        std::ranges::move(fixed, std::back_inserter(made_.problems));
+        if (!is_loaded) {
+            std::vector<problem> found;
+            static_cast<void>(open_places(request_, loaded.made, workers_.size(), found));
+            add_more(std::move(found));
             return;
+        }
         std::this_thread::yield();
         auto configuration = std::make_unique<snapshot const>(std::move(loaded.made));
-        std::shared_ptr<log_sink> const sink = sink_for(configuration->settings);
-        logger const log{*sink, log_level_for(configuration->settings)};
-        bound_sockets sockets =
-            bind_all(*configuration, workers_.size(), request_.places, root_files_);
-        std::ranges::move(sockets.problems, std::back_inserter(made_.problems));
-        if (has_errors(made_.problems))
-            return;
-        std::shared_ptr<admin_socket> admin = admin_for(configuration->settings);
-        std::shared_ptr<access_log> access = access_log_for(configuration->settings);
-        made_.changes = compare(running_, *configuration);
-        std::this_thread::yield();
-        made_.next = workers_.prepare(
-            std::make_unique<generation>(generation{
-                std::move(configuration), sink, log, std::move(admin), std::move(access)}),
-            std::move(sockets));
+        if (std::optional<problem> shortage = memory_shortage(
+                configuration->settings.max_memory, configuration->memory_max,
+                memory_needed(*configuration)))
+            made_.problems.push_back(*std::move(shortage));
+        opened_places places =
+            open_places(request_, *configuration, workers_.size(), made_.problems);
+        if (!has_errors(made_.problems))
+            prepare(std::move(configuration), std::move(places));
     }
 
-    // Nothing where there is a mistake.
+    // The consequences of mistakes are left out. One: the opener opens nothing that only this
+    // configuration names.
+    void add_more(std::vector<problem> found)
+    {
+        if (!has_mistakes_) {
+            std::ranges::move(found, std::back_inserter(made_.problems));
+            return;
+        }
+        if (root_files_.present_state() == opener::state::serves)
+            std::erase_if(found, is_denied);
+        add_other_places(made_.problems, std::move(found));
+    }
+
+    // Some settings could not be read: what each of the others has, whatever these are.
+    void look_at_rest(config const& rest)
+    {
+        wanted_ = rest;
+        loading single = load(single_settings_of(rest), {}, {}, root_files_);
+        if (!rest.frontends.empty()) // Else the frontend is a default, which nobody has asked for.
+            static_cast<void>(open_places(request_, single.made, workers_.size(), single.problems));
+        keep_single_settings(single.problems);
+        add_more(std::move(single.problems));
+        add_more(problems_of_named_files(rest, made_.problems, root_files_));
+    }
+
+    void prepare(std::unique_ptr<snapshot const> configuration, opened_places places)
+    {
+        config const& settings = configuration->settings;
+        if (*settings.admin == *running_.settings.admin)
+            places.admin = present_admin(settings);
+        std::shared_ptr<access_log> access =
+            places.keeps_access_log
+                ? request_.present->access
+                : start_access_log(settings, std::move(places.access_sink), workers_.size());
+        made_.changes = compare(running_, *configuration);
+        std::this_thread::yield();
+        logger const log{*places.sink, log_level_for(settings)};
+        made_.next = workers_.prepare(
+            std::make_unique<generation>(generation{
+                std::move(configuration), places.sink, log, std::move(places.admin),
+                std::move(access)}),
+            std::move(places.sockets));
+    }
+
+    [[nodiscard]] memory_need memory_needed(snapshot const& next) const
+    {
+        std::uint64_t const at_start = request_.start->memory_needed;
+        if (next.memory_max == 0 || !leaves_less_memory(running_, next))
+            return {.bytes = at_start};
+        std::uint64_t const now = memory_gauge()(); // 0: it cannot be read.
+        return {.bytes = std::max(now, at_start), .is_present = now > at_start};
+    }
+
+    // Nothing where not all of them can be read. Those that do not fit together are among the
+    // problems.
     std::optional<config> read_settings()
     {
         // To read them takes as long as all the rest of a renewed certificate's reload.
@@ -130,7 +192,12 @@ private:
             words.push_back(word.c_str());
         command read = parse_command_line(words, config_opener());
         if (refused* const mistakes = std::get_if<refused>(&read)) {
+            has_mistakes_ = true;
             made_.problems = std::move(mistakes->problems);
+            if (mistakes->rest_is_whole)
+                return std::move(mistakes->rest);
+            if (mistakes->rest)
+                look_at_rest(*mistakes->rest);
             return std::nullopt;
         }
         serve& wanted = std::get<serve>(read); // The same words made it at the start.
@@ -138,32 +205,31 @@ private:
         return std::move(wanted.settings);
     }
 
-    std::shared_ptr<log_sink> sink_for(config const& settings) const
+    [[nodiscard]] std::shared_ptr<admin_socket> present_admin(config const& settings)
     {
-        config const& before = running_.settings;
-        bool const is_same = *settings.log_filename == *before.log_filename &&
-                             *settings.syslog == *before.syslog &&
-                             settings.syslog_facility->code == before.syslog_facility->code;
-        return is_same ? request_.present->sink : open_log(settings, std::nullopt, root_files_);
+        std::shared_ptr<admin_socket> const& present = request_.present->admin;
+        return !present || present->is_in_place() ? present : opened_again(settings);
     }
 
-    // Another format needs no other access log.
-    [[nodiscard]] std::shared_ptr<access_log> access_log_for(config const& settings) const
+    // Somebody has removed the socket's file. Where it cannot be made again, certificates that were
+    // renewed are still worth the reload.
+    std::shared_ptr<admin_socket> opened_again(config const& settings)
     {
-        config const& before = running_.settings;
-        bool const is_facility_same =
-            target_of_access_log(settings) != access_log_target::syslog ||
-            settings.syslog_facility->code == before.syslog_facility->code;
-        if (*settings.access_log == *before.access_log && is_facility_same)
-            return request_.present->access;
-        return start_access_log(
-            settings, open_access_sink(settings, std::nullopt, root_files_), workers_.size());
-    }
-
-    [[nodiscard]] std::shared_ptr<admin_socket> admin_for(config const& settings) const
-    {
-        return *settings.admin == *running_.settings.admin ? request_.present->admin
-                                                           : open_admin(settings, root_files_);
+        try {
+            std::shared_ptr<admin_socket> made = open_admin(settings, root_files_);
+            made_.problems.push_back(
+                {problem::severity::warning, settings.admin.location, "admin",
+                 "the socket " + to_string(*settings.admin) +
+                     " was removed while cleat listened on it: this reload makes it again",
+                 "Let nothing that cleans up remove it."});
+            return made;
+        } catch (start_error const& e) {
+            problem why = e.why;
+            why.grade = problem::severity::warning;
+            why.text = "the socket was removed while cleat listened on it: " + why.text;
+            made_.problems.push_back(std::move(why));
+            return request_.present->admin;
+        }
     }
 
     // The configuration file may be one that only root may read.
@@ -231,6 +297,7 @@ private:
     worker_group& workers_;
     candidate made_;
     std::optional<config> wanted_;
+    bool has_mistakes_ = false; // The configuration cannot be read, or contradicts itself.
 };
 
 } // namespace

@@ -2,34 +2,15 @@
 
 #pragma once
 
-#include "privileged/opener.hpp"
 #include "reload/changes.hpp"
-#include "sandbox/sandbox.hpp"
+#include "reload/reload_request.hpp"
 #include "workers/worker_group.hpp"
 
+#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace cleat::app {
-
-/// start_facts is what the start of the program leaves to its reloads, which it outlives.
-struct start_facts
-{
-    std::vector<std::string> const& command_line; ///< It names the configuration file.
-    std::string const& folder;                    ///< In which the program was started.
-    opener const& root_files;
-    sandbox const& limits;
-};
-
-/// reload_request is what a reload is made from. It is taken on the main thread.
-struct reload_request
-{
-    start_facts const* start = nullptr;
-    generation const* present = nullptr; ///< Stays until the reload has ended.
-    std::vector<listening_place> places; ///< Where the workers listen.
-    file_changes changed{};              ///< Since the present configuration was made.
-};
 
 /// candidate has a successor only if no problem is an error.
 struct candidate

@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <ranges>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -84,8 +87,12 @@ std::string describe_settings(snapshot const& configuration, planned_route const
             rule.has_server_name, rule.has_client_certificate, rule.has_checksum,
             static_cast<int>(rule.received));
     }
-    if (route.limit)
-        text += fmt::format(" {}", configuration.limits.routes[*route.limit].connections);
+    if (route.limit) {
+        frontend_limit const& limit = configuration.limits.routes[*route.limit];
+        text += fmt::format(
+            " {} {} {} {}", limit.connections, limit.clients.connections,
+            limit.clients.handshake_rate, limit.clients.handshake_burst);
+    }
     return text;
 }
 
@@ -101,6 +108,35 @@ std::vector<std::string> routes_of(snapshot const& configuration)
                     configuration.upstreams[each.upstream].name,
                     describe_settings(configuration, each)));
     return found;
+}
+
+// The burst that is as much as the rate was not written.
+std::uint32_t written_burst(client_limit const& limit) noexcept
+{
+    return limit.handshake_burst == limit.handshake_rate ? 0 : limit.handshake_burst;
+}
+
+// Calls `use` with each key of a limit that a frontend of both has with another value.
+template <class Use>
+void for_each_changed_limit(snapshot const& before, snapshot const& after, Use use)
+{
+    std::unordered_map<std::string_view, frontend_limit const*> old;
+    for (frontend_limit const& each : before.limits.frontends)
+        old.emplace(each.name, &each);
+    for (frontend_limit const& each : after.limits.frontends) {
+        auto const found = old.find(each.name);
+        if (found == old.end())
+            continue;
+        frontend_limit const& then = *found->second;
+        if (then.connections != each.connections)
+            use("max-connections");
+        if (then.clients.connections != each.clients.connections)
+            use("client-max-connections");
+        if (then.clients.handshake_rate != each.clients.handshake_rate)
+            use("client-handshake-rate");
+        if (written_burst(then.clients) != written_burst(each.clients))
+            use("client-handshake-burst");
+    }
 }
 
 std::unordered_set<std::string> plaintext_frontends_of(snapshot const& configuration)
@@ -136,7 +172,8 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
     if (descriptions_of(before) != descriptions_of(after))
         list("upstream");
     // The file may be the same, with other secrets in it.
-    if (before.tickets.all != after.tickets.all)
+    if (before.tickets.all != after.tickets.all ||
+        before.tickets.ratchets != after.tickets.ratchets)
         list("ticket-secret");
     for (std::string_view const each : changed_contents(before, after))
         list(each);
@@ -144,6 +181,7 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
         list("route");
     if (plaintext_frontends_of(before) != plaintext_frontends_of(after))
         list("client");
+    for_each_changed_limit(before, after, list);
 
     std::unordered_set<std::string> const old_frontends = frontends_of(before);
     std::unordered_set<std::string> const new_frontends = frontends_of(after);

@@ -1,3 +1,4 @@
+#include "config/problem_report.hpp"
 #include "reload/reload_outcome.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +28,8 @@ std::string count_text(
 std::string to_text(reload_outcome const& outcome)
 {
     std::string text;
-    for (problem const& each : outcome.problems)
-        text += fmt::format("cleat: {}\n", to_string(each));
+    for (std::string const& line : problem_report(outcome.problems))
+        text += fmt::format("cleat: {}\n", line);
     if (!outcome.done)
         return text + "cleat: the reload was refused: nothing has changed\n";
     configuration_changes const& changes = outcome.changes;

@@ -1,10 +1,12 @@
+#include "config/problem_report.hpp"
 #include "reload/reload_sequence.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
+#include <new>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -12,16 +14,17 @@
 namespace cleat::app {
 namespace {
 
-// A folder of broken files would fill the log.
+// Of each grade. A folder of broken files would fill the log.
 constexpr std::size_t lines_max = 20;
+
+constexpr char const* no_memory_for_it = "there is no memory for it";
 
 void log_refusal(logger const& log, std::vector<problem> const& problems, bool is_final)
 {
     log_level const level = is_final ? log_level::error : log_level::info;
-    for (problem const& each : std::span{problems}.first(std::min(problems.size(), lines_max)))
-        log.line(level, "reload-problem").add("problem", to_string(each));
-    if (problems.size() > lines_max)
-        log.line(level, "reload-problem").add("more_problems", problems.size() - lines_max);
+    problem_report_limits const limits{.errors = lines_max, .warnings = lines_max};
+    for (std::string const& line : problem_report(problems, limits))
+        log.line(level, "reload-problem").add("problem", line);
     log.line(level, is_final ? "reload-refused" : "reload-waits").add("problems", problems.size());
 }
 
@@ -58,11 +61,22 @@ void reload_sequence::request(bool is_final)
 void reload_sequence::go_on()
 {
     if (builder_.is_busy() && builder_.is_built())
+        built_ = builder_.take();
+    if (built_)
         take();
-    if (replacing_ && workers_.is_replaced())
-        succeed();
-    if (requested_ && !is_busy())
+    if (replacing_ && workers_.is_replaced()) {
+        replacing_ = false;
+        is_ending_ = true;
+        outcome_.took = std::chrono::ceil<std::chrono::milliseconds>(clock::now() - begun_);
+    }
+    if (is_ending_) // Before another one.
+        end();
+    if (requested_ && !is_busy()) {
         begin();
+        requested_ = false;
+    }
+    if (is_ending_)
+        end();
 }
 
 void reload_sequence::stop()
@@ -72,15 +86,16 @@ void reload_sequence::stop()
 
 void reload_sequence::begin()
 {
-    requested_ = false;
+    log().info("reloading");
     is_final_ = request_is_final_;
     begun_ = clock::now();
-    log().info("reloading");
-    file_changes changed = observer_.begun();
-    if (stopped_)
-        return refuse("cleat is ending");
     try {
+        file_changes changed = observer_.begun();
+        if (stopped_)
+            return refuse("cleat is ending");
         builder_.begin({&start_, &workers_.present(), workers_.places(), std::move(changed)});
+    } catch (std::bad_alloc const&) {
+        refuse(no_memory_for_it);
     } catch (std::system_error const& e) {
         refuse(e.what());
     }
@@ -88,26 +103,32 @@ void reload_sequence::begin()
 
 void reload_sequence::take()
 {
-    candidate built = builder_.take();
     if (stopped_)
         return refuse("cleat is ending");
-    if (!built.next)
-        return built.problems.empty() ? refuse("there is no memory for it")
-                                      : refuse(std::move(built.problems), std::move(built.watched));
-    outcome_ = {true, true, std::move(built.problems), std::move(built.changes)};
+    if (!built_->next)
+        return built_->problems.empty()
+                   ? refuse(no_memory_for_it)
+                   : refuse(std::move(built_->problems), std::move(built_->watched));
+    try {
+        workers_.replace(std::move(*built_->next));
+    } catch (std::bad_alloc const&) {
+        return refuse(no_memory_for_it);
+    }
+    outcome_ = {true, true, std::move(built_->problems), std::move(built_->changes)};
+    built_.reset();
     replacing_ = true;
-    workers_.replace(std::move(*built.next));
 }
 
 void reload_sequence::refuse(
     std::vector<problem> problems, std::shared_ptr<watch_plan const> watched)
 {
-    log_refusal(log(), problems, is_final_);
-    observer_.ended(
-        {.done = false,
-         .is_final = is_final_,
-         .problems = std::move(problems),
-         .watched = std::move(watched)});
+    outcome_ = {
+        .done = false,
+        .is_final = is_final_,
+        .problems = std::move(problems),
+        .watched = std::move(watched)};
+    built_.reset();
+    is_ending_ = true;
 }
 
 void reload_sequence::refuse(std::string why)
@@ -115,15 +136,21 @@ void reload_sequence::refuse(std::string why)
     refuse({{problem::severity::error, {}, {}, std::move(why), {}}});
 }
 
-void reload_sequence::succeed()
+// Where memory is short, it is called again.
+void reload_sequence::end()
 {
-    replacing_ = false;
-    outcome_.took = std::chrono::ceil<std::chrono::milliseconds>(clock::now() - begun_);
-    for (listening_place const& each : workers_.places())
-        if (!each.kept)
-            log().info("listening").add("address", net::to_string(each.address));
-    log_success(log(), outcome_);
-    observer_.ended(std::exchange(outcome_, {}));
+    if (!is_logged_ && outcome_.done) {
+        for (listening_place const& each : workers_.places())
+            if (!each.kept)
+                log().info("listening").add("address", net::to_string(each.address));
+        log_success(log(), outcome_);
+    } else if (!is_logged_) {
+        log_refusal(log(), outcome_.problems, outcome_.is_final);
+    }
+    is_logged_ = true;
+    observer_.ended(outcome_);
+    outcome_ = {};
+    is_logged_ = is_ending_ = false;
 }
 
 } // namespace cleat::app

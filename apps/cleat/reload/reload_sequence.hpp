@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class reload_sequence
 {
 public:
     /// Called when a reload begins, which returns the files that have changed, and with its
-    /// outcome.
+    /// outcome. Where `ended` throws std::bad_alloc, it is called again.
     struct observer
     {
         std::function<file_changes()> begun;
@@ -34,9 +35,13 @@ public:
     void request(bool is_final = true);
 
     /// is_busy: a reload is under way.
-    [[nodiscard]] bool is_busy() const noexcept { return replacing_ || builder_.is_busy(); }
+    [[nodiscard]] bool is_busy() const noexcept
+    {
+        return builder_.is_busy() || built_ || replacing_ || is_ending_;
+    }
 
-    /// go_on does the next step, where one is due: call it after worker_group::news.
+    /// go_on does the next step, where one is due: call it after worker_group::news. Throws
+    /// std::bad_alloc; the next call goes on from there.
     void go_on();
 
     /// stop refuses the reload that is under way, and later ones: the program ends.
@@ -50,7 +55,7 @@ private:
     void take();
     void refuse(std::vector<problem> problems, std::shared_ptr<watch_plan const> watched = {});
     void refuse(std::string why);
-    void succeed();
+    void end();
 
     worker_group& workers_;
     start_facts const& start_;
@@ -58,10 +63,13 @@ private:
     reloader builder_;
     bool requested_ = false;
     bool request_is_final_ = false;
-    bool is_final_ = true;   // The reload that is under way.
-    bool replacing_ = false; // The workers are taking the new configuration.
+    bool is_final_ = true;           // The reload that is under way.
+    std::optional<candidate> built_; // It is neither refused nor given to the workers.
+    bool replacing_ = false;         // The workers are taking it.
+    bool is_ending_ = false;         // There is an outcome, and not everybody has it.
+    bool is_logged_ = false;         // The outcome is in the log.
     bool stopped_ = false;
-    reload_outcome outcome_; // While replacing_.
+    reload_outcome outcome_; // While replacing_ or is_ending_.
     clock::time_point begun_{};
 };
 

@@ -1,5 +1,5 @@
-#include "system/low_priority.hpp"
 #include "reload/reloader.hpp"
+#include "system/low_priority.hpp"
 
 #include <new>
 #include <utility>

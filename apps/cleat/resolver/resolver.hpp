@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include "system/mailbox.hpp"
 #include "resolver/dns_counts.hpp"
 #include "resolver/dns_timing.hpp"
 #include "resolver/dns_values.hpp"
+#include "system/mailbox.hpp"
 #include "system/wakeup.hpp"
 
 #include <atomic>

@@ -2,9 +2,9 @@
 
 #pragma once
 
+#include "admission/ip_prefix.hpp"
 #include "client_rules/allow_rule.hpp"
 #include "route/address_set.hpp"
-#include "admission/ip_prefix.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -155,6 +155,8 @@ private:
             add_log(*settings_.access_log);
         if (!settings_.certificate_index->empty())
             add(folder_of(folder_, *settings_.certificate_index), rights::replacing);
+        if (*settings_.ticket_ratchet && !settings_.ticket_secret->empty())
+            add(folder_of(folder_, *settings_.ticket_secret), rights::reading | rights::replacing);
         if (!settings_.pidfile->empty())
             add(folder_of(folder_, *settings_.pidfile), rights::removing);
         if (unix_path const* const socket = std::get_if<unix_path>(&*settings_.admin))

@@ -60,6 +60,8 @@ TEST_CASE("what is written are the folders of log, index, pid file and socket")
     settings.access_log.value = "/var/log/cleat/access.log";
     settings.certificate_index.value = "/var/cache/cleat/index";
     settings.pidfile.value = "/run/cleat/pid";
+    settings.ticket_secret.value = "/var/lib/cleat/tickets";
+    settings.ticket_ratchet.value = true;
     settings.admin.value = unix_path{"/run/cleat-admin/socket"};
     settings.sandbox_read.push_back({"/srv/later", {}});
     settings.sandbox_write.push_back({"/var/log/later/", {}});
@@ -69,6 +71,7 @@ TEST_CASE("what is written are the folders of log, index, pid file and socket")
     CHECK(given(rules, "/var/cache/cleat") == rights::replacing);
     CHECK(given(rules, "/run/cleat") == rights::removing);
     CHECK(given(rules, "/run/cleat-admin") == rights::sockets);
+    CHECK(given(rules, "/var/lib/cleat") == (rights::reading | rights::replacing));
     CHECK(given(rules, "/srv/later") == rights::reading);
     CHECK(given(rules, "/var/log/later") == rights::writing);
     CHECK(given(rules, "/run") == 0);

@@ -5,6 +5,8 @@
 
 #include "sandbox/runtime_calls.hpp"
 
+#include <initializer_list>
+
 #include <seccomp.h>
 
 namespace cleat::app {

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -155,7 +156,7 @@ public:
     {
         for (pem_file const& each : files) {
             add_read(each.location, "pem-file", *each.cert);
-            add_read(each.private_key.location, "private-key", *each.private_key);
+            add_read(each.location, "private-key", *each.private_key); // As a start blames it.
             add_read(each.ocsp_resp_file.location, "ocsp-resp-file", *each.ocsp_resp_file);
             if (each.client_verify_ca)
                 add_read(
@@ -268,6 +269,10 @@ void sandbox::explain(
     if (target_of_access_log(wanted) == access_log_target::file &&
         denies_logging(*wanted.access_log))
         add.add_written(wanted.access_log.location, "access-log", *wanted.access_log);
+    if (*wanted.ticket_ratchet && !wanted.ticket_secret->empty() &&
+        denies(parent_folder(*wanted.ticket_secret), rights::replacing) &&
+        user_may(parent_folder(*wanted.ticket_secret), W_OK | X_OK))
+        add.add_written(wanted.ticket_secret.location, "ticket-secret", *wanted.ticket_secret);
     unix_path const* const socket = std::get_if<unix_path>(&*wanted.admin);
     if (socket != nullptr && denies(socket->path, rights::sockets) &&
         user_may(parent_folder(socket->path), W_OK | X_OK))
@@ -351,8 +356,16 @@ void check_sandbox_folders(config const& settings, std::vector<problem>& problem
 std::string offered_limits()
 {
     result<int> const abi = landlock_abi();
-    return abi ? fmt::format("Landlock ABI {}, no_new_privs", *abi)
-               : fmt::format("no_new_privs; no Landlock: {}", why_no_landlock(abi.error()));
+    bool const has_seccomp = offers_seccomp();
+    std::string text = abi ? fmt::format("Landlock ABI {}, ", *abi) : std::string{};
+    text += has_seccomp ? "seccomp, no_new_privs" : "no_new_privs";
+    if (!abi)
+        text += fmt::format("; no Landlock: {}", why_no_landlock(abi.error()));
+    if (!has_seccomp)
+        text += "; no seccomp";
+    if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
+        text += "; this process has a seccomp filter already";
+    return text;
 }
 
 } // namespace cleat::app

@@ -62,7 +62,8 @@ void check_sandbox(config const& settings, std::vector<problem>& problems);
 /// there is no such folder at the start.
 void check_sandbox_folders(config const& settings, std::vector<problem>& problems);
 
-/// offered_limits is what the kernel has, for `cleat --version`.
+/// offered_limits is what the kernel has, and whether a seccomp filter holds for this process, as a
+/// container's does: for `cleat --version`.
 [[nodiscard]] std::string offered_limits();
 
 } // namespace cleat::app

@@ -5,11 +5,14 @@
 #include <cerrno>
 #include <cstdint>
 
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace cleat::app {
 namespace {
@@ -160,6 +163,12 @@ int limit_system_calls() noexcept
     allow_threads(filter);
     allow_modules(filter);
     return filter.load();
+}
+
+bool offers_seccomp() noexcept
+{
+    std::uint32_t const action = SECCOMP_RET_ERRNO;
+    return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
 } // namespace cleat::app

@@ -9,4 +9,7 @@ namespace cleat::app {
 /// C library takes an older one instead. Returns an errno, or 0.
 [[nodiscard]] int limit_system_calls() noexcept;
 
+/// offers_seccomp: the kernel takes such a filter from this process.
+[[nodiscard]] bool offers_seccomp() noexcept;
+
 } // namespace cleat::app

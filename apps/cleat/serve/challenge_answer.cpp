@@ -1,9 +1,9 @@
-#include "serve/challenge_answer.hpp"
 #include "acme/challenge_maker.hpp"
 #include "connection/client_closing.hpp"
-#include "relay/client_side.hpp"
 #include "connection/handshake.hpp"
 #include "connection/plaintext_alert.hpp"
+#include "relay/client_side.hpp"
+#include "serve/challenge_answer.hpp"
 #include "worker/worker_service.hpp"
 
 #include <cleat/core/error.hpp>

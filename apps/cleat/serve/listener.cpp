@@ -1,8 +1,8 @@
 #include "connection/client_address.hpp"
 #include "connection/connection_log.hpp"
-#include "limits/limited_client.hpp"
-#include "serve/listener.hpp"
+#include "connection/limited_client.hpp"
 #include "connection/triage.hpp"
+#include "serve/listener.hpp"
 #include "serve/serve_by_hello.hpp"
 #include "terminator.hpp"
 #include "worker/worker_service.hpp"
@@ -62,6 +62,10 @@ error_code start_connection(
     }
     if (is_shed_at_once(frontend, fd.get(), has_few_descriptors)) {
         refuse_at_once(frontend, std::move(fd), peer, error::handshake_shed);
+        return {};
+    }
+    if (!frontend.service.connections().memory().admits()) { // The last: it counts them.
+        refuse_at_once(frontend, std::move(fd), peer, error::memory_limit);
         return {};
     }
     worker_service& service = frontend.service;

@@ -1,13 +1,13 @@
+#include "connect/connect.hpp"
 #include "connection/announce.hpp"
 #include "connection/client_address.hpp"
-#include "connect/connect.hpp"
-#include "serve/passthrough.hpp"
-#include "relay/plain_client.hpp"
 #include "connection/plaintext_alert.hpp"
-#include "relay/relay.hpp"
 #include "connection/route_choice.hpp"
-#include "worker/upstream_choice.hpp"
+#include "relay/plain_client.hpp"
+#include "relay/relay.hpp"
 #include "relay/upstream_side.hpp"
+#include "serve/passthrough.hpp"
+#include "worker/upstream_choice.hpp"
 #include "worker/worker_service.hpp"
 
 #include <cleat/core/error.hpp>

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "connection/connection_log.hpp"
-#include "worker/frontend_socket.hpp"
 #include "connection/receive_hello.hpp"
 #include "proxy/inbound_header.hpp"
 #include "snapshot/snapshot.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>

@@ -1,10 +1,10 @@
 #include "acme/challenge.hpp"
-#include "serve/challenge_answer.hpp"
-#include "connection/triage.hpp"
-#include "serve/passthrough.hpp"
 #include "connection/receive_hello.hpp"
 #include "connection/route_choice.hpp"
-#include "route_place.hpp"
+#include "connection/route_place.hpp"
+#include "connection/triage.hpp"
+#include "serve/challenge_answer.hpp"
+#include "serve/passthrough.hpp"
 #include "serve/serve_by_hello.hpp"
 #include "worker/worker_service.hpp"
 
@@ -73,7 +73,9 @@ net::task<bool> serve_by_hello(
         }
         planned_route const* const route =
             chosen.passthrough != nullptr ? chosen.passthrough : chosen.settings;
-        if (!find_place(frontend, route, facts.server_name, accepted, log, before.place))
+        if (!find_place(
+                frontend, route, facts.server_name, accepted, peer, proxy_header, log,
+                before.place))
             co_return true;
         if (chosen.passthrough != nullptr) {
             co_await pass_through(

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "connection/connection_log.hpp"
-#include "worker/frontend_socket.hpp"
 #include "connection/handshake_phases.hpp"
-#include "limits/limited_route.hpp"
+#include "connection/route_place.hpp"
 #include "overload/claim_credit.hpp"
 #include "proxy/inbound_header.hpp"
 #include "snapshot/snapshot.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/net/channel.hpp>
@@ -28,7 +28,7 @@ struct read_hello
 {
     byte_queue bytes;                        ///< All that the socket had.
     planned_route const* settings = nullptr; ///< See hello_route.
-    limited_route place{};
+    route_place place{};
     claim_credit* claim = nullptr; ///< See take_turn.
     handshake_phases::time_point time{};
 
@@ -59,7 +59,7 @@ struct unread_hello
 
 /// serve_by_hello reads the ClientHello, within the deadline that is set, and serves the connection
 /// where a passthrough route takes the client, or else where it is an ACME challenge's. A client
-/// beyond the limit of its route is reset. True: the connection has ended, and the log has it.
+/// beyond a limit of its route is reset. True: the connection has ended, and the log has it.
 /// False: TLS begins here, with what `before` has, and the socket is still the caller's. The header
 /// may be null. The arguments outlive the task.
 net::task<bool> serve_by_hello(

@@ -1,18 +1,17 @@
+#include "connect/connect_with_tls.hpp"
 #include "connection/announce.hpp"
 #include "connection/client_address.hpp"
-#include "counts/close_reason.hpp"
 #include "connection/connection_log.hpp"
-#include "limits/limited_client.hpp"
-#include "limits/limited_route.hpp"
-#include "relay/plain_client.hpp"
-#include "serve/serve_plaintext.hpp"
-#include "relay/relay.hpp"
+#include "connection/limited_client.hpp"
 #include "connection/route_choice.hpp"
-#include "route_place.hpp"
-#include "worker/upstream_choice.hpp"
-#include "connect/connect_with_tls.hpp"
+#include "connection/route_place.hpp"
+#include "counts/close_reason.hpp"
+#include "relay/plain_client.hpp"
+#include "relay/relay.hpp"
+#include "serve/serve_plaintext.hpp"
 #include "upstream_tls/tls_upstream.hpp"
 #include "upstream_tls/upstream_tls.hpp"
+#include "worker/upstream_choice.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
@@ -72,12 +71,12 @@ net::detached serve_plaintext(
             co_return log.proxy_header_failed(ec);
         interrupt.clear();
     }
-    limited_client limited{frontend};
-    if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
+    limited_client limited;
+    if (error_code const ec = limited.admit(frontend, accepted, peer, proxy_header.get()))
         co_return log.refused(ec);
     planned_route const* const route = choose_for_plaintext(frontend, peer, proxy_header.get());
-    limited_route place;
-    if (!find_place(frontend, route, {}, accepted, log, place))
+    route_place place;
+    if (!find_place(frontend, route, {}, accepted, peer, proxy_header.get(), log, place))
         co_return;
     log.plaintext_begins();
 

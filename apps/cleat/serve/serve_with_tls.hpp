@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include "relay/client_side.hpp"
 #include "connection/connection_log.hpp"
-#include "proxy/inbound_header.hpp"
 #include "connection/route_choice.hpp"
+#include "proxy/inbound_header.hpp"
+#include "relay/client_side.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket_options.hpp>
@@ -16,7 +16,7 @@ namespace cleat::app {
 /// serve_with_tls connects the established client with a server of its destination, whose upstream
 /// has TLS, and copies until the end. The header may be null. The arguments outlive the task.
 net::task<> serve_with_tls(
-    net::interrupt& interrupt, config const& settings, client_side& client, destination& to,
+    net::interrupt& interrupt, config const& settings, client_side& client, destination& chosen,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log);
 
 } // namespace cleat::app

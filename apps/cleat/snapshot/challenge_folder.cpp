@@ -1,5 +1,5 @@
-#include "snapshot/challenge_folder.hpp"
 #include "privileged/permissions.hpp"
+#include "snapshot/challenge_folder.hpp"
 
 #include <cleat/core/file_opener.hpp>
 

@@ -1,5 +1,5 @@
-#include "snapshot/client_rules_loading.hpp"
 #include "config/parser.hpp"
+#include "snapshot/client_rules_loading.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/store/file_text.hpp>

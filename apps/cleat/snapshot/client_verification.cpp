@@ -1,5 +1,5 @@
-#include "snapshot/client_verification.hpp"
 #include "privileged/folder_listing.hpp"
+#include "snapshot/client_verification.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/store/certificate_store.hpp>

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "access/access_log.hpp"
-#include "process/admin_socket.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
+#include "process/admin_socket.hpp"
 #include "snapshot/snapshot.hpp"
 #include "upstream/server_counts.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct generation
     std::shared_ptr<admin_socket> admin{};
     std::shared_ptr<access_log> access{}; ///< Null: there is none. Shared like the sink.
     std::size_t workers = 0;              ///< How many still serve it.
+    std::int64_t ticket_epoch = -1;       ///< To which its ratchets have moved on.
     /// Of its upstreams' servers. Generations with the same server share its counts.
     std::vector<std::shared_ptr<counts_by_worker>> server_counts{};
 };

@@ -28,19 +28,25 @@ std::uint32_t number_of(setting<int> const& limit) noexcept
     return static_cast<std::uint32_t>(*limit);
 }
 
-client_limit_plan plan_of_clients(config const& settings) noexcept
+client_limit limit_from(client_limit_settings const& settings) noexcept
 {
-    client_limit_plan made;
-    made.connections = number_of(settings.client_max_connections);
-    made.handshake_rate = number_of(settings.client_handshake_rate);
-    made.handshake_burst = *settings.client_handshake_burst != 0
-                               ? number_of(settings.client_handshake_burst)
-                               : made.handshake_rate;
-    made.prefixes = {
-        static_cast<std::uint8_t>(*settings.client_prefix_ipv4),
-        static_cast<std::uint8_t>(*settings.client_prefix_ipv6)};
-    made.table_size = static_cast<std::size_t>(*settings.client_table_size);
-    return made;
+    return {
+        number_of(settings.connections), number_of(settings.rate),
+        *settings.burst != 0 ? number_of(settings.burst) : number_of(settings.rate)};
+}
+
+bool limits_clients(limit_plan const& plan) noexcept
+{
+    auto const is_on = [](frontend_limit const& each) { return each.clients.is_on(); };
+    return std::ranges::any_of(plan.frontends, is_on) || std::ranges::any_of(plan.routes, is_on);
+}
+
+client_count_plan plan_of_counts(config const& settings) noexcept
+{
+    return {
+        {static_cast<std::uint8_t>(*settings.client_prefix_ipv4),
+         static_cast<std::uint8_t>(*settings.client_prefix_ipv6)},
+        static_cast<std::size_t>(*settings.client_table_size)};
 }
 
 // Several frontends may have the address of any free port.
@@ -62,12 +68,13 @@ void plan_route_limits(
     problem_list& problems)
 {
     for (route_config const& each : frontend.routes) {
-        if (connection_limit_of(each) == 0)
+        if (!has_limits(each))
             continue;
         check_division(each.settings->own.max_connections, workers, problems);
         made.routes.push_back(
             {fmt::format("{} route {}", name, describe(each)),
-             number_of(each.settings->own.max_connections)});
+             number_of(each.settings->own.max_connections), limit_from(client_limits_of(each)),
+             true});
     }
 }
 
@@ -79,14 +86,17 @@ limit_plan plan_limits(
     limit_plan made;
     check_division(settings.max_connections, workers, problems);
     made.connections = number_of(settings.max_connections);
-    made.clients = plan_of_clients(settings);
-    made.keeps_clients = before != nullptr && made.clients.is_counted_alike(before->clients);
     counted_names names;
     for (frontend_config const& each : settings.frontends) {
         check_division(each.max_connections, workers, problems);
-        made.frontends.push_back({names.next(each), number_of(each.max_connections)});
+        made.frontends.push_back(
+            {names.next(each), number_of(each.max_connections),
+             limit_from(client_limits_of(settings, each)), has_client_limits(each)});
         plan_route_limits(each, made.frontends.back().name, workers, made, problems);
     }
+    if (limits_clients(made))
+        made.clients = plan_of_counts(settings);
+    made.keeps_clients = before != nullptr && made.clients.is_counted_alike(before->clients);
     return made;
 }
 

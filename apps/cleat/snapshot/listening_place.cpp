@@ -208,9 +208,13 @@ private:
                });
     }
 
-    // The service manager has such a socket open: clients would wait in it for ever.
+    // The service manager has such a socket open: clients would wait in it for ever. It may be that
+    // of a frontend whose addresses are not known, which is an error already.
     void refuse_abandoned()
     {
+        auto const is_unknown = [](frontend_plan const& each) { return each.addresses.empty(); };
+        if (std::ranges::any_of(configuration_.frontends, is_unknown))
+            return;
         for (std::size_t i = 0; i < running_.size(); ++i)
             if (running_[i].passed && !is_kept_[i])
                 all_.problems.push_back(not_served(

@@ -1,8 +1,8 @@
-#include "snapshot/network_settings.hpp"
 #include "proxy/proxy_protocol.hpp"
 #include "resolver/dns_channel.hpp"
-#include "upstream/source_addresses.hpp"
+#include "snapshot/network_settings.hpp"
 #include "snapshot/tls_plan_loading.hpp"
+#include "upstream/source_addresses.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -373,6 +373,7 @@ upstream_plan find_upstream(
         finder.name_certificates(tls_name_of(backend, backend.servers.front()));
         upstream_plan plan = std::move(finder).made();
         plan.name = to_string(*settings.backend);
+        plan.workers = workers;
         plan.sources = find_sources(settings.upstream_source, problems);
         plan.tls = load_tls_plan(backend, files, problems);
         return plan;

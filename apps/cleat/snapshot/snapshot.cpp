@@ -1,9 +1,10 @@
-#include "snapshot/challenge_folder.hpp"
-#include "snapshot/admission_loading.hpp"
 #include "certificates/certificate_loading.hpp"
 #include "config/problem_list.hpp"
 #include "config/route_text.hpp"
+#include "snapshot/admission_loading.hpp"
+#include "snapshot/challenge_folder.hpp"
 #include "snapshot/limit_planning.hpp"
+#include "snapshot/memory_planning.hpp"
 #include "snapshot/network_settings.hpp"
 #include "snapshot/snapshot.hpp"
 #include "snapshot/tls_planning.hpp"
@@ -52,9 +53,11 @@ public:
     std::size_t find(std::string const& name)
     {
         auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
-        if (is_new)
+        if (is_new) {
             made_.upstreams.push_back(
                 find_upstream(index_, name, made_.workers, upstreams_before(), files_, problems_));
+            made_.upstreams.back().ports = ports_;
+        }
         return known->second;
     }
 
@@ -72,6 +75,7 @@ private:
     certificate_files& files_;
     problem_list& problems_;
     std::map<std::string, std::size_t> numbers_; // By name.
+    std::optional<local_ports> ports_ = read_local_ports();
 };
 
 std::optional<route_plan> plan_routes(
@@ -124,11 +128,11 @@ public:
 
     void run()
     {
+        certificates_.run(); // First: it begins to watch the files that are read from here on.
+        made_.watched = certificates_.watched();
         made_.tickets = load_ticket_secrets(
             settings_, before_.configuration == nullptr ? nullptr : &before_.configuration->tickets,
             problems_, root_files_);
-        certificates_.run();
-        made_.watched = certificates_.watched();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
         plan_route_settings();
@@ -176,7 +180,7 @@ private:
             made.tls = tls_.find_or_add(frontend, route);
         if (!header_settings_of(route).empty())
             made.announcement = find_announcement(announcement_rule_of(settings_, route));
-        if (connection_limit_of(route) != 0)
+        if (has_limits(route))
             made.limit = limited_routes_++; // As plan_limits counts them.
         plan.has_settings = plan.has_settings || made.tls != frontend || made.limit;
     }
@@ -263,6 +267,7 @@ loading load(
     l.made.limits = plan_limits(
         l.made.settings, l.made.workers,
         before.configuration == nullptr ? nullptr : &before.configuration->limits, problems);
+    l.made.memory_max = plan_memory(l.made.settings, problems);
     return l;
 }
 

@@ -5,14 +5,14 @@
 
 #include "admission/admission.hpp"
 #include "certificates/certificate_catalog.hpp"
+#include "certificates/expiry.hpp"
 #include "config/config.hpp"
 #include "config/route_settings.hpp"
-#include "certificates/expiry.hpp"
 #include "limits/limit_plan.hpp"
-#include "snapshot/predecessor.hpp"
 #include "privileged/opener.hpp"
 #include "route/route_table.hpp"
-#include "tickets/secret_loading.hpp"
+#include "snapshot/predecessor.hpp"
+#include "snapshot/secret_loading.hpp"
 #include "snapshot/tls_plan.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "watch/watched_files.hpp"
@@ -83,6 +83,7 @@ struct snapshot
     std::size_t workers = 0;              ///< As the start has counted them.
     std::string challenge_folder;         ///< From the root: see acme-challenges. Empty: none.
     limit_plan limits;
+    std::uint64_t memory_max = 0; ///< Bytes: see max-memory. 0: there is none.
     net::listen_options listen_options;
     std::shared_ptr<watch_plan const> watched; ///< With reload-on-change; else null.
     planned_secrets tickets;                   ///< For the keys of session tickets.

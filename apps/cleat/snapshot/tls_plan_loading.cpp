@@ -1,5 +1,5 @@
-#include "upstream_tls/system_authorities.hpp"
 #include "snapshot/tls_plan_loading.hpp"
+#include "upstream_tls/system_authorities.hpp"
 
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/store/host_name.hpp>

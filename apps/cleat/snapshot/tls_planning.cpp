@@ -1,5 +1,5 @@
-#include "snapshot/client_verification.hpp"
 #include "certificates/compressors.hpp"
+#include "snapshot/client_verification.hpp"
 #include "snapshot/finding_place.hpp"
 #include "snapshot/tls_planning.hpp"
 
@@ -46,9 +46,7 @@ void fill_protocol(config const& settings, tls_scope const& l, tls::context_spec
         spec.certificate_compressors.push_back(compressor_of(each));
 }
 
-void fill_tickets(
-    config const& settings, std::span<std::shared_ptr<tls::ticket_secret const> const> secrets,
-    tls::context_spec& spec)
+void fill_tickets(config const& settings, planned_secrets const& secrets, tls::context_spec& spec)
 {
     spec.ticket_rotation = *settings.ticket_epoch;
     spec.ticket_lifetime = *settings.ticket_lifetime;
@@ -58,8 +56,11 @@ void fill_tickets(
     spec.ticket_counts = {
         static_cast<std::uint8_t>(*settings.tickets),
         static_cast<std::uint8_t>(*settings.tickets_resumed)};
-    spec.tickets = secrets.front();
-    spec.accepted_tickets.assign(secrets.begin() + 1, secrets.end());
+    spec.ticket_ratchets.assign(secrets.ratchets.begin(), secrets.ratchets.end());
+    if (secrets.all.empty())
+        return;
+    spec.tickets = secrets.all.front();
+    spec.accepted_tickets.assign(secrets.all.begin() + 1, secrets.all.end());
 }
 
 // Where a certificate is named that has a rule of its own.
@@ -206,7 +207,7 @@ tls_plan tls_planning::plan(std::string const& name, tls_scope const& scope)
 {
     tls_plan made{.frontend = name};
     made.clients = client_rules_.find(scope);
-    fill_tickets(settings_, made_.tickets.all, made.spec);
+    fill_tickets(settings_, made_.tickets, made.spec);
     fill_protocol(settings_, scope, made.spec);
     client_verification const verification{settings_, scope, certificates_.files()};
     verification.fill(made.spec, problems_, root_files_);

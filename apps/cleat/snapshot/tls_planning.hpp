@@ -3,12 +3,12 @@
 #pragma once
 
 #include "certificates/certificate_loading.hpp"
-#include "snapshot/client_rules_loading.hpp"
+#include "certificates/expiry.hpp"
 #include "config/problem_list.hpp"
 #include "config/tls_scope.hpp"
-#include "certificates/expiry.hpp"
 #include "privileged/opener.hpp"
-#include "tickets/secret_loading.hpp"
+#include "snapshot/client_rules_loading.hpp"
+#include "snapshot/secret_loading.hpp"
 #include "snapshot/tls_plan.hpp"
 
 #include <cleat/tls/context.hpp>

@@ -1,9 +1,13 @@
 #include "certificates/certificate_loading.hpp"
 #include "command_line/command.hpp"
-#include "system/printable.hpp"
-#include "standard_error.hpp"
-#include "start/start.hpp"
+#include "config/problem_report.hpp"
+#include "memory/memory_gauge.hpp"
 #include "process/version.hpp"
+#include "snapshot/memory_planning.hpp"
+#include "standard_error.hpp"
+#include "start/named_places.hpp"
+#include "start/start.hpp"
+#include "start/ticket_file.hpp"
 
 #include <fmt/format.h>
 
@@ -82,9 +86,13 @@ std::string cure_for_admin(bool is_path, error_code ec)
 
 problem cannot_serve_admin(config const& settings, error_code ec)
 {
+    bool const is_inside =
+        !settings.chroot->empty() && std::holds_alternative<unix_path>(*settings.admin);
     return {
         problem::severity::error, settings.admin.location, "admin",
-        fmt::format("cannot listen on {}: {}", to_string(*settings.admin), ec.message()),
+        fmt::format(
+            "cannot listen on {}{}: {}", to_string(*settings.admin),
+            is_inside ? " inside " + *settings.chroot + ", the chroot" : "", ec.message()),
         cure_for_admin(std::holds_alternative<unix_path>(*settings.admin), ec)};
 }
 
@@ -176,31 +184,17 @@ void copy_to_syslog(config const& settings, log_sink& file)
         report({*missing});
 }
 
-// A file with more mistakes, or longer ones, is no configuration: a program, an image.
-constexpr std::size_t shown_max = 20;
-constexpr std::size_t line_max = 2000;
-
 bool is_readable(std::filesystem::path const& path) noexcept
 {
     return ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
-}
-
-std::string shortened(std::string text)
-{
-    if (text.size() > line_max)
-        text.replace(line_max, std::string::npos, " ...");
-    return text;
 }
 
 } // namespace
 
 bool report(std::vector<problem> const& problems)
 {
-    std::size_t const shown = std::min(problems.size(), shown_max);
-    for (problem const& p : std::span{problems}.first(shown))
-        complain("cleat: {}\n", printable(shortened(to_string(p))));
-    if (shown < problems.size())
-        complain("cleat: and {} more\n", problems.size() - shown);
+    for (std::string const& line : problem_report(problems))
+        complain("cleat: {}\n", line);
     return !has_errors(problems);
 }
 
@@ -214,6 +208,16 @@ void add_other_places(std::vector<problem>& problems, std::vector<problem> later
         if (std::ranges::none_of(std::span{problems}.first(known), is_cause))
             problems.push_back(std::move(each));
     }
+}
+
+std::uint64_t require_memory(snapshot const& configuration)
+{
+    std::uint64_t const needed = memory_gauge()();
+    std::optional<problem> shortage = memory_shortage(
+        configuration.settings.max_memory, configuration.memory_max, {.bytes = needed});
+    if (shortage)
+        fail(*std::move(shortage));
+    return needed;
 }
 
 background enter_background(config const& settings)
@@ -286,7 +290,9 @@ std::string cure_for_reopening(error_code ec, std::string_view why)
     if (ec == boost::system::errc::permission_denied && why.empty())
         return "Let the user of cleat write the file: logrotate makes it so by "
                "\"create 0640 USER GROUP\". Then send SIGUSR1 again.";
-    return cure_for_file(ec) + " Then send SIGUSR1 again.";
+    // A refusal of the process that opens root's files has its own cure.
+    std::string const cure = why.empty() ? cure_for_file(ec) + ' ' : std::string{};
+    return cure + "Then send SIGUSR1 again.";
 }
 
 std::unique_ptr<log_sink> open_access_sink(
@@ -375,10 +381,17 @@ std::shared_ptr<admin_socket> open_admin(config const& settings, opener const& r
 // A start opens the socket with the rights of the user that cleat becomes, so look with these.
 error_code admin_obstacle(config const& settings, std::optional<identity> const& user)
 {
-    auto const look = [&] { return admin_socket::obstacle(*settings.admin); };
+    unix_path const* const socket = std::get_if<unix_path>(&*settings.admin);
+    auto const look = [&] {
+        if (socket == nullptr || settings.chroot->empty())
+            return admin_socket::obstacle(*settings.admin);
+        // Inside of the chroot, as far as no link leads out of it. Its whole name may be too long
+        // for an address, which it need not be.
+        error_code const ec = admin_socket::obstacle(unix_path{*settings.chroot + socket->path});
+        return ec == boost::system::errc::filename_too_long ? error_code{} : ec;
+    };
     bool const changes_user = user && ::geteuid() == 0 && user->uid != 0;
-    return changes_user && std::holds_alternative<unix_path>(*settings.admin) ? run_as(*user, look)
-                                                                              : look();
+    return changes_user && socket != nullptr ? run_as(*user, look) : look();
 }
 
 void check_files(
@@ -400,6 +413,7 @@ void check_files(
         problems.push_back(
             {problem::severity::error, settings.chroot.location, "chroot",
              *settings.chroot + " is no folder", "Make the folder, or leave it out."});
+    check_ticket_file(settings, user, problems);
     check_log_file(settings.log_filename, "log-filename", problems);
     find_access_log_obstacle(settings, problems);
 }
@@ -411,16 +425,14 @@ std::vector<problem> problems_of_start(config settings, scan_observer const& obs
     std::optional<identity> const user = find_identity(loaded.made.settings, loaded.problems);
     check_addresses(loaded.made, loaded.problems);
     check_files(loaded.made.settings, user, loaded.problems);
+    find_places_refused_later(loaded.made.settings, user, loaded.problems);
     check_sandbox(loaded.made.settings, loaded.problems);
     check_sandbox_folders(loaded.made.settings, loaded.problems);
     return std::move(loaded.problems);
 }
 
-std::vector<problem> problems_of_single_settings(config const& partial)
+config single_settings_of(config const& partial)
 {
-    constexpr std::array<std::string_view, 12> keys{
-        "user",       "group", "chroot",   "pidfile", "syslog",       "log-filename",
-        "access-log", "admin", "frontend", "ciphers", "ciphersuites", "ecdh-curve"};
     config single;
     single.user = partial.user;
     single.group = partial.group;
@@ -444,10 +456,23 @@ std::vector<problem> problems_of_single_settings(config const& partial)
     }
     if (single.frontends.empty()) // Its TLS has the settings of all.
         single.frontends.emplace_back();
-    std::vector<problem> found = problems_of_start(std::move(single));
-    std::erase_if(found, [&](problem const& each) {
+    return single;
+}
+
+void keep_single_settings(std::vector<problem>& problems)
+{
+    constexpr std::array<std::string_view, 12> keys{
+        "user",       "group", "chroot",   "pidfile", "syslog",       "log-filename",
+        "access-log", "admin", "frontend", "ciphers", "ciphersuites", "ecdh-curve"};
+    std::erase_if(problems, [&](problem const& each) {
         return std::ranges::find(keys, each.key) == keys.end() || each.where.is_built_in();
     });
+}
+
+std::vector<problem> problems_of_single_settings(config const& partial)
+{
+    std::vector<problem> found = problems_of_start(single_settings_of(partial));
+    keep_single_settings(found);
     return found;
 }
 

@@ -3,17 +3,19 @@
 #pragma once
 
 #include "access/access_log.hpp"
-#include "process/admin_socket.hpp"
-#include "process/control_socket.hpp"
-#include "snapshot/listening_place.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
 #include "privileged/opener.hpp"
+#include "process/admin_socket.hpp"
+#include "process/control_socket.hpp"
 #include "process/process.hpp"
 #include "sandbox/sandbox.hpp"
+#include "snapshot/listening_place.hpp"
 #include "snapshot/snapshot.hpp"
+#include "start/start_error.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,18 +34,16 @@ bool report(std::vector<problem> const& problems);
 /// in the same place as an error of the settings has the same cause, and is left out.
 void add_other_places(std::vector<problem>& problems, std::vector<problem> later);
 
-/// start_error ends a start. report() prints its problem.
-struct start_error
-{
-    problem why;
-};
-
 /// start_opener starts the process that opens root's files, where the program will give up root's
 /// rights: call it before a key is read. Where it cannot be started, that is a warning, and cleat
 /// serves without it, as it does in a container.
 [[nodiscard]] opener start_opener(
     serve const& request, std::string const& folder, std::optional<identity> const& new_identity,
     std::vector<problem>& problems);
+
+/// require_memory is how many bytes are in use, before the first connection. Throws start_error
+/// where max-memory is too small for them.
+[[nodiscard]] std::uint64_t require_memory(snapshot const& configuration);
 
 // The next seven functions throw start_error.
 
@@ -85,6 +85,12 @@ void require_readable(snapshot const& configuration, opener const& root_files);
 /// are. They are for a configuration of which some settings could not be read. Problems of
 /// certificates are not among them.
 [[nodiscard]] std::vector<problem> problems_of_single_settings(config const& partial);
+
+/// single_settings_of are the settings for which problems_of_single_settings looks; the others have
+/// their defaults. keep_single_settings leaves of the problems of these settings those that are not
+/// of a default.
+[[nodiscard]] config single_settings_of(config const& partial);
+void keep_single_settings(std::vector<problem>& problems);
 
 /// start_access_log starts the thread that writes to the sink: call it once signals are blocked and
 /// privileges dropped. Null where there is no sink.

@@ -1,10 +1,10 @@
 #include "admin/admin_pages.hpp"
 #include "admin/status_json.hpp"
-#include "supervise/admin_control.hpp"
-#include "config/table.hpp"
 #include "certificates/expiry.hpp"
-#include "reload/outcome_json.hpp"
+#include "config/table.hpp"
 #include "process/version.hpp"
+#include "reload/outcome_json.hpp"
+#include "supervise/admin_control.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/context_spec.hpp>
@@ -141,7 +141,7 @@ std::chrono::sys_seconds end_of_crl(crl_ending const& each) noexcept
 std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configuration)
 {
     for (tls_plan const& each : configuration.tls)
-        if (each.spec.tickets)
+        if (each.spec.tickets || !each.spec.ticket_ratchets.empty())
             return each.spec.ticket_rotation;
     return std::nullopt;
 }
@@ -150,8 +150,14 @@ std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configura
 
 admin_control::admin_control(
     worker_group& workers, access_log_watch const& access, name_watch const& names,
-    sandbox_facts limits) noexcept
-    : workers_{workers}, access_{access}, names_{names}, limits_{std::move(limits)}
+    epoch_watch const& epochs, sandbox_facts limits,
+    std::shared_ptr<memory_counts const> memory) noexcept
+    : workers_{workers}
+    , access_{access}
+    , names_{names}
+    , epochs_{epochs}
+    , limits_{std::move(limits)}
+    , memory_{std::move(memory)}
 {
 }
 
@@ -309,18 +315,18 @@ void admin_control::begin_drain() noexcept
         server_->begin_drain();
 }
 
-std::unique_ptr<admin_command> admin_control::next_command()
+std::unique_ptr<admin_command>& admin_control::next_command()
 {
-    while (server_) {
-        std::unique_ptr<admin_command> next = server_->next_command();
-        if (next && next->what == admin_command::kind::log_level)
-            next->answer(change_log_level(next->level));
-        else if (next && next->what == admin_command::kind::server)
-            next->answer(change_server(next->order));
+    while (server_ && (command_ || (command_ = server_->next_command()))) {
+        if (command_->what == admin_command::kind::log_level)
+            command_->answer(change_log_level(command_->level));
+        else if (command_->what == admin_command::kind::server)
+            command_->answer(change_server(command_->order));
         else
-            return next;
+            break;
+        command_.reset();
     }
-    return nullptr;
+    return command_;
 }
 
 void admin_control::publish()
@@ -355,13 +361,16 @@ void admin_control::publish()
         facts->soonest_crl_end = std::ranges::min(configuration.crl_ends, {}, end_of_crl).end.time;
     facts->reloads = reloads_;
     facts->ticket_rotation = ticket_rotation_of(configuration);
-    facts->ticket_secrets = configuration.tickets.all.size();
+    facts->ticket_secrets = configuration.tickets.size();
+    if (*configuration.settings.ticket_ratchet && !configuration.settings.ticket_secret->empty())
+        facts->ticket_file = epochs_.counts();
     facts->log = log_;
     facts->log_level = setting_of(workers_.present().log.present_level());
     facts->lines_lost_before = lines_lost_before_;
     facts->access = access_.present();
     facts->names = names_.counts();
     facts->holds = workers_.watch().counts();
+    facts->memory = memory_;
     facts->access_lines_lost_before = access_.lost_before();
     server_->publish(std::move(facts));
 }

@@ -6,10 +6,11 @@
 #include "access/access_log_watch.hpp"
 #include "admin/admin_facts.hpp"
 #include "admin/admin_server.hpp"
-#include "process/admin_socket.hpp"
 #include "log/log_sink.hpp"
-#include "supervise/name_watch.hpp"
+#include "process/admin_socket.hpp"
 #include "reload/reload_outcome.hpp"
+#include "supervise/epoch_watch.hpp"
+#include "supervise/name_watch.hpp"
 #include "workers/worker_group.hpp"
 
 #include <chrono>
@@ -28,7 +29,8 @@ public:
     /// Nothing listens before the first follow. The workers and the watches outlive it.
     admin_control(
         worker_group& workers, access_log_watch const& access, name_watch const& names,
-        sandbox_facts limits) noexcept;
+        epoch_watch const& epochs, sandbox_facts limits,
+        std::shared_ptr<memory_counts const> memory) noexcept;
     admin_control(admin_control&&) = delete;
 
     /// Closes the listening socket, and removes the file of a UNIX socket.
@@ -51,9 +53,10 @@ public:
     /// begin_drain: from now on /readyz says that cleat is not ready.
     void begin_drain() noexcept;
 
-    /// next_command is a reload or a drain that a client of the server asks for, or null. Other
-    /// commands are carried out and answered here.
-    [[nodiscard]] std::unique_ptr<admin_command> next_command();
+    /// next_command is a reload or a drain that a client of the server asks for, or null. The
+    /// caller takes it. Other commands are carried out and answered here. Throws std::bad_alloc;
+    /// the next call goes on from there.
+    [[nodiscard]] std::unique_ptr<admin_command>& next_command();
 
 private:
     // Changes the level of the present log; without a level, back to the configuration's. The
@@ -71,7 +74,9 @@ private:
     worker_group& workers_;
     access_log_watch const& access_;
     name_watch const& names_;
+    epoch_watch const& epochs_;
     sandbox_facts const limits_;
+    std::shared_ptr<memory_counts const> const memory_;
     std::chrono::system_clock::time_point const started_ = std::chrono::system_clock::now();
     reload_counts reloads_{.last_done = started_};
     certificate_counts certificates_;
@@ -81,7 +86,8 @@ private:
     std::optional<int> configured_log_level_; // Of the configuration before.
     std::uint64_t lines_lost_before_ = 0;
     std::shared_ptr<admin_socket> socket_;
-    std::unique_ptr<admin_server> server_; // Stays when the configuration has none any more.
+    std::unique_ptr<admin_server> server_;   // Stays when the configuration has none any more.
+    std::unique_ptr<admin_command> command_; // Taken from it, and not carried out.
     bool draining_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "watch/change_trigger.hpp"
 #include "watch/file_watch.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -26,15 +27,12 @@ public:
     /// stop watches nothing any more.
     void stop() noexcept;
 
-    /// native_handle is readable when something has changed; -1 where the kernel does not watch.
-    [[nodiscard]] int native_handle() const noexcept { return watch_.native_handle(); }
+    /// native_handles are readable when something has changed; -1 where the kernel does not watch.
+    [[nodiscard]] std::array<int, 2> native_handles() const noexcept;
 
     /// next_look is when to call look although nothing is readable. No reload is under way.
     [[nodiscard]] std::optional<clock::time_point> next_look() const noexcept;
-    [[nodiscard]] std::optional<clock::time_point> next_comparison() const noexcept
-    {
-        return watch_.next_comparison();
-    }
+    [[nodiscard]] std::optional<clock::time_point> next_comparison() const noexcept;
 
     /// look takes note of changes.
     void look(clock::time_point now);
@@ -52,11 +50,15 @@ public:
 private:
     void watch(snapshot const& present, reload_outcome const& last, logger const& log);
 
-    file_watch watch_;
+    void stop_watching() noexcept;
+    [[nodiscard]] file_changes take_changes() const;
+
+    // Null: nothing. Of the configuration in service, and of one that was refused after it.
+    std::shared_ptr<watch_plan const> present_;
+    std::shared_ptr<watch_plan const> refused_;
     change_trigger trigger_;
-    std::shared_ptr<watch_plan const> watched_; // Null: nothing.
-    file_changes changed_;                      // Since the present configuration was made, or
-    file_changes handed_over_;                  // before the reload under way began.
+    file_changes changed_;     // Since the present configuration was made, or
+    file_changes handed_over_; // before the reload under way began.
 };
 
 } // namespace cleat::app

@@ -1,6 +1,6 @@
-#include "supervise/name_watch.hpp"
-#include "snapshot/network_settings.hpp"
 #include "resolver/target_places.hpp"
+#include "snapshot/network_settings.hpp"
+#include "supervise/name_watch.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -30,10 +30,10 @@ std::set<std::string> address_texts(std::vector<server_plan> const& servers)
 // Those of `some` that are not among `others`: the first ones, because a line has its limit.
 std::string only_in(std::set<std::string> const& some, std::set<std::string> const& others)
 {
-    constexpr std::size_t shown_max = 8;
+    constexpr std::size_t names_max = 8;
     std::vector<std::string> found;
     std::ranges::set_difference(some, others, std::back_inserter(found));
-    std::size_t const shown_count = std::min(found.size(), shown_max);
+    std::size_t const shown_count = std::min(found.size(), names_max);
     std::string text = fmt::format("{}", fmt::join(std::span{found}.first(shown_count), ","));
     return found.size() == shown_count
                ? text

@@ -58,7 +58,7 @@ struct scene
 
 TEST_CASE_FIXTURE(scene, "an address that DNS has found reaches the servers")
 {
-    states.follow(first.upstreams);
+    states.follow(states.following(first.upstreams));
     names.follow(first, log);
     wait_for_news();
     names.look(first, log);
@@ -68,10 +68,10 @@ TEST_CASE_FIXTURE(scene, "an address that DNS has found reaches the servers")
 
 TEST_CASE_FIXTURE(scene, "news of the configuration before a reload come too late")
 {
-    states.follow(first.upstreams);
+    states.follow(states.following(first.upstreams));
     names.follow(first, log);
     wait_for_news();
-    states.follow(second.upstreams); // A reload: the end of it is not there yet.
+    states.follow(states.following(second.upstreams)); // A reload: the end of it is not there yet.
     names.look(second, log);
     CHECK(address() == "192.0.2.2:80");
     names.follow(second, log);
@@ -82,14 +82,14 @@ TEST_CASE_FIXTURE(scene, "news of the configuration before a reload come too lat
 
 TEST_CASE_FIXTURE(scene, "a name that a reload cannot look up keeps its addresses without a line")
 {
-    states.follow(first.upstreams);
+    states.follow(states.following(first.upstreams));
     names.follow(first, log);
     wait_for_news();
     names.look(first, log);
     std::string const found = address();
     snapshot again = configuration_of("192.0.2.1");
     again.upstreams[0].names[0].is_kept = true;
-    states.follow(again.upstreams);
+    states.follow(states.following(again.upstreams));
     names.follow(again, log);
     CHECK(address() == found);
     std::string const lines = folder.read("log");

@@ -1,15 +1,19 @@
 #include "access/access_log_watch.hpp"
-#include "supervise/admin_control.hpp"
 #include "health/check_control.hpp"
-#include "supervise/index_writer.hpp"
-#include "system/low_priority.hpp"
 #include "memory/heap_trimmer.hpp"
-#include "supervise/name_watch.hpp"
 #include "privileged/opener_watch.hpp"
 #include "reload/reload_sequence.hpp"
 #include "start/start.hpp"
-#include "supervise.hpp"
+#include "supervise/admin_control.hpp"
 #include "supervise/change_watch.hpp"
+#include "supervise/epoch_watch.hpp"
+#include "supervise/index_writer.hpp"
+#include "supervise/memory_watch.hpp"
+#include "supervise/name_watch.hpp"
+#include "supervise/reload_askers.hpp"
+#include "supervise/shutdown_sequence.hpp"
+#include "supervise/supervise.hpp"
+#include "system/low_priority.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -17,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -72,10 +77,11 @@ void report_reopening(
         return;
     bool const is_limit =
         start.limits.denies_logging((std::filesystem::path{start.folder} / file).string());
-    present.log.error(event)
-        .add("reason", failed.error)
-        .add("refusal", failed.refusal)
-        .add("file", file)
+    auto line = present.log.error(event);
+    line.add("reason", failed.error);
+    if (!failed.refusal.empty())
+        line.add("refusal", failed.refusal);
+    line.add("file", file)
         .add(
             "cure", is_limit ? "the sandbox does not know the folder, which has replaced the "
                                "log's: restart cleat"
@@ -156,8 +162,106 @@ private:
     clock::time_point next_sign_of_life_{};
 };
 
-// The state between signals and commands: the askers that wait for a reload, whether the workers
-// drain, until when, and whether they are ending.
+watched_memory watched(worker_group& workers, heap_trimmer& heap, std::atomic<bool> const& can_trim)
+{
+    return {
+        .count = [&workers](memory_reading& into) { workers.count(into); },
+        .give = [&workers](memory_share share) { workers.give(share); },
+        .trim =
+            [&heap, &can_trim] {
+                if (can_trim)
+                    heap.request();
+            },
+        .wake = [&workers] { workers.wake(); },
+        .workers = workers.size()};
+}
+
+// The steps of a shutdown, on the workers and in the log.
+class shutdown_control
+{
+public:
+    // begun is called once, before anything else: it turns /readyz.
+    shutdown_control(worker_group& workers, std::function<void()> begun)
+        : workers_{workers}, begun_{std::move(begun)}
+    {
+    }
+
+    // The next step; `why` it comes, a literal, for the log.
+    void advance(std::string_view why) { take(sequence_.advance(clock::now(), times()), why); }
+
+    // The last one.
+    void end(std::string_view why) { take(sequence_.end(), why); }
+
+    // look does what is due, and what there was no memory for.
+    void look()
+    {
+        if (is_undone_)
+            act();
+        if (clock::now() >= sequence_.deadline())
+            advance("shutdown-timeout");
+    }
+
+    [[nodiscard]] bool has_begun() const noexcept
+    {
+        return sequence_.present() != shutdown_sequence::step::serving;
+    }
+
+    // For the next look.
+    [[nodiscard]] clock::time_point deadline() const noexcept
+    {
+        return is_undone_ ? clock::time_point{} : sequence_.deadline();
+    }
+
+private:
+    [[nodiscard]] shutdown_times times() const
+    {
+        config const& settings = workers_.present().configuration->settings;
+        return {*settings.drain_delay, *settings.shutdown_timeout};
+    }
+
+    void take(std::optional<shutdown_sequence::step> next, std::string_view why)
+    {
+        if (!next)
+            return;
+        is_undone_ = true;
+        why_ = why;
+        act();
+    }
+
+    // Throws std::bad_alloc, and may be called again.
+    void act()
+    {
+        if (begun_)
+            begun_();
+        begun_ = {};
+        logger const& log = workers_.present().log;
+        switch (sequence_.present()) {
+        case shutdown_sequence::step::serving:
+            break;
+        case shutdown_sequence::step::announced:
+            log.info("drain-announced").add("delay_s", times().delay.count());
+            break;
+        case shutdown_sequence::step::draining:
+            log.info("draining").add("timeout_s", times().timeout.count());
+            workers_.drain();
+            break;
+        case shutdown_sequence::step::ending:
+            log.info("ending").add("reason", why_);
+            workers_.interrupt();
+            break;
+        }
+        is_undone_ = false;
+    }
+
+    worker_group& workers_;
+    std::function<void()> begun_;
+    shutdown_sequence sequence_;
+    bool is_undone_ = false; // The present step: memory ran out.
+    std::string_view why_;
+};
+
+// The state between signals and commands: the askers that wait for a reload, and how far a shutdown
+// has come.
 class supervisor
 {
 public:
@@ -169,13 +273,15 @@ public:
         , control_{control}
         , start_{start}
         , opener_{start.root_files}
-        , admin_{workers, access_, names_, start.limits.facts()}
+        , memory_{watched(workers, heap_, can_trim_)}
+        , admin_{workers, access_, names_, epochs_, start.limits.facts(), memory_.counts()}
         , reloads_{
               workers,
               start,
               {.begun = [this] { return reload_begun(); },
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
+        epochs_.look(log(), false); // Workers begin with chain keys of before.
         checks_.follow(log());
         watch_.follow(*workers_.present().configuration, {.done = true}, log());
         follow_logs_and_admin();
@@ -184,27 +290,58 @@ public:
         index_.follow(workers_.present());
     }
 
-    void finish() { index_.finish(workers_.present()); } // The workers have ended.
+    // The workers have ended. A reload that the end has cut off may have replaced the access log.
+    void finish()
+    {
+        index_.finish(workers_.present());
+        access_.follow(workers_.present().access);
+        workers_.end_access_logs();
+        access_.finish(log());
+    }
 
     // Until a descriptor is readable, or it is time for on_time.
     void wait(signals const& arrived) const
     {
-        std::array<pollfd, 5> fds{
-            pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers_.news(), POLLIN, 0},
-            pollfd{control_.native_handle(), POLLIN, 0}, pollfd{watch_.native_handle(), POLLIN, 0},
+        auto const [present_files, refused_files] = watch_.native_handles();
+        std::array<pollfd, 6> fds{
+            pollfd{arrived.native_handle(), POLLIN, 0},
+            pollfd{workers_.news(), POLLIN, 0},
+            pollfd{control_.native_handle(), POLLIN, 0},
+            pollfd{present_files, POLLIN, 0},
+            pollfd{refused_files, POLLIN, 0},
             pollfd{opener_.native_handle(), 0, 0}};
         static_cast<void>(::poll(fds.data(), fds.size(), timeout_ms()));
     }
 
+    // turn does what has come and what time has made due; where there is no memory, the next one
+    // goes on from there.
+    void turn(signals& arrived)
+    {
+        is_undone_ = true;
+        while (int const number = arrived.next())
+            on_signal(number);
+        on_commands();
+        on_admin_commands();
+        on_time();
+        is_undone_ = false;
+    }
+
+private:
     void on_signal(int number)
     {
         switch (number) {
         case SIGTERM:
-            return draining_ ? end_now("SIGTERM") : drain();
+            return shutdown_.advance("SIGTERM");
         case SIGINT:
-            return end_now("SIGINT");
+            return shutdown_.end("SIGINT");
         case SIGUSR1:
             return reopen_logs(workers_.present(), start_);
+        case SIGUSR2: // For which nginx and HAProxy have a use.
+            log()
+                .warning("signal-ignored")
+                .add("signal", "SIGUSR2")
+                .add("cure", "send SIGHUP for a reload, SIGUSR1 to open log files again");
+            return;
         case SIGHUP:
             return reload_by_operator();
         }
@@ -212,37 +349,35 @@ public:
 
     void on_commands()
     {
-        while (std::optional<control_socket::command> asked = control_.next()) {
+        // A command that is received must not be lost.
+        while (auto asked = (askers_.make_room(), control_.next())) {
             if (asked->text != "reload") {
                 control_.answer(*asked, {2, "cleat: this version knows no such command\n"});
                 continue;
             }
-            askers_.push_back([this, asker = std::move(*asked)](reload_outcome const& outcome) {
-                control_.answer(asker, {outcome.done ? 0 : 1, to_text(outcome)});
-            });
+            askers_.add(std::move(*asked));
             reload_by_operator();
         }
     }
 
     void on_admin_commands()
     {
-        while (std::unique_ptr<admin_command> const asked = admin_.next_command()) {
+        while (std::unique_ptr<admin_command>& asked = admin_.next_command()) {
             if (asked->what == admin_command::kind::drain) {
                 asked->answer({200, "{\"draining\": true}\n"});
+                asked.reset();
                 if (!is_stopping())
-                    drain();
+                    shutdown_.advance("drain");
                 continue;
             }
-            askers_.push_back(
-                [this, answer = std::move(asked->answer)](reload_outcome const& outcome) {
-                    answer(reload_answer(outcome, is_stopping()));
-                });
+            askers_.add(std::move(asked));
             reload_by_operator();
         }
     }
 
     void on_time()
     {
+        epochs_.look(log(), reloads_.is_busy());
         opener_.look(log());
         access_.look(log(), clock::now());
         names_.look(*workers_.present().configuration, log());
@@ -253,28 +388,25 @@ public:
         if (clock::now() >= next_expiry_look_)
             look_for_expiries();
         log_stale_crls(ends_, workers_.present());
-        if (draining_ && clock::now() >= deadline_)
-            end_now("shutdown-timeout");
+        shutdown_.look();
         workers_.watch().look(clock::now(), log());
-        if (!*workers_.present().configuration->settings.lock_memory) // The kernel keeps all then.
+        memory_.look(log());
+        if (can_trim_)
             heap_.look(clock::now(), workers_.memory_freed());
         log().report_lost_lines(); // The workers may have no line to write for long.
         notifier_.look(workers_);
     }
 
-private:
-    using asker = std::function<void(reload_outcome const&)>; // It gets a reload's outcome.
-
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
 
     [[nodiscard]] int timeout_ms() const
     {
-        clock::time_point next = next_expiry_look_;
-        if (draining_ && !ending_)
-            next = std::min(next, deadline_);
-        next = std::min(
-            {next, notifier_.next_look(), access_.next_look().value_or(never),
-             next_look(ends_.crls), workers_.watch().next_look()});
+        if (is_undone_)
+            return 0;
+        clock::time_point const next = std::min(
+            {shutdown_.deadline(), next_expiry_look_, notifier_.next_look(),
+             access_.next_look().value_or(never), next_look(ends_.crls),
+             workers_.watch().next_look(), epochs_.next_look()});
         std::optional<clock::time_point> const look = // The end of a reload wakes us.
             reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
         return milliseconds_until(std::min(next, look.value_or(never)));
@@ -282,33 +414,15 @@ private:
 
     void follow_logs_and_admin()
     {
+        can_trim_ =
+            !*workers_.present().configuration->settings.lock_memory; // The kernel keeps all.
+        memory_.follow(workers_.present().configuration->memory_max);
         access_.follow(workers_.present().access);
         names_.follow(*workers_.present().configuration, log());
         admin_.follow();
     }
 
-    void drain()
-    {
-        stop_reloading(); // And turns /readyz, before the log's line.
-        std::chrono::seconds const timeout =
-            *workers_.present().configuration->settings.shutdown_timeout;
-        log().info("draining").add("timeout_s", timeout.count());
-        draining_ = true;
-        deadline_ = clock::now() + timeout;
-        workers_.drain();
-    }
-
-    void end_now(std::string_view why)
-    {
-        if (ending_)
-            return;
-        log().info("ending").add("reason", why);
-        ending_ = true;
-        stop_reloading();
-        workers_.interrupt();
-    }
-
-    [[nodiscard]] bool is_stopping() const noexcept { return draining_ || ending_; }
+    [[nodiscard]] bool is_stopping() const noexcept { return shutdown_.has_begun(); }
 
     void stop_reloading()
     {
@@ -324,25 +438,26 @@ private:
         reloads_.request();
     }
 
-    // Askers that come from now on are answered by the next reload.
     file_changes reload_begun()
     {
-        asked_for_this_ = std::exchange(askers_, {});
+        askers_.begin();
         if (!is_stopping())
             notifier_.note(notify_.reloading(), log());
-        return watch_.hand_over(std::exchange(by_operator_, false));
+        file_changes changed = watch_.hand_over(by_operator_);
+        by_operator_ = false;
+        return changed;
     }
 
-    // Files are watched when an asker has the answer.
+    // Files are watched when an asker has the answer. Called again where memory was short.
     void reload_ended(reload_outcome const& outcome)
     {
-        admin_.count_reload(outcome);
+        if (!std::exchange(is_counted_, true))
+            admin_.count_reload(outcome);
         if (!is_stopping())
             follow(outcome);
         follow_logs_and_admin();
-        for (asker const& each : asked_for_this_)
-            each(outcome);
-        asked_for_this_.clear();
+        askers_.answer(outcome, is_stopping());
+        is_counted_ = false;
     }
 
     void follow(reload_outcome const& outcome)
@@ -379,22 +494,25 @@ private:
     control_socket const& control_;
     start_facts const& start_;
     opener_watch opener_;
+    std::atomic<bool> can_trim_{true};
     access_log_watch access_;
     check_control checks_{workers_.upstreams(), [this] { workers_.wake(); }};
     name_watch names_{workers_.upstreams(), [this] { workers_.wake(); }};
+    epoch_watch epochs_{workers_, start_.folder};
+    // Both are made before this thread's priority is lowered.
+    heap_trimmer heap_;
+    memory_watch memory_;
     admin_control admin_;
-    std::vector<asker> askers_;         // They wait for the next reload,
-    std::vector<asker> asked_for_this_; // and these for the one under way.
+    reload_askers askers_{control_};
     reload_sequence reloads_;
     change_watch watch_;
     bool by_operator_ = false; // The next reload looks at every file.
+    bool is_counted_ = false;  // The reload that is ending.
+    bool is_undone_ = false;   // Memory was short.
     end_logs ends_;
     index_writer index_;
-    heap_trimmer heap_; // Made before this thread's priority is lowered.
     clock::time_point next_expiry_look_{};
-    clock::time_point deadline_{}; // While draining_.
-    bool draining_ = false;
-    bool ending_ = false;
+    shutdown_control shutdown_{workers_, [this] { stop_reloading(); }};
 };
 
 } // namespace
@@ -412,12 +530,8 @@ void supervise(
         state.wait(arrived);
         workers.take_news();
         workers.answer_challenges();
-        while (int const number = arrived.next())
-            state.on_signal(number);
-        try { // Commands, and what time has made due, wait where there is no memory.
-            state.on_commands();
-            state.on_admin_commands();
-            state.on_time();
+        try {
+            state.turn(arrived);
         } catch (std::bad_alloc const&) {
             std::this_thread::sleep_for(limits::accept_pause);
         }

@@ -1,5 +1,5 @@
-#include "system/progress_line.hpp"
 #include "standard_error.hpp"
+#include "system/progress_line.hpp"
 
 #include <unistd.h>
 

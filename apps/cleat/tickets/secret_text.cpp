@@ -5,28 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <utility>
 
 namespace cleat::app {
 namespace {
 
 constexpr std::string_view new_one = "\"cleat ticket-secret new\" prints one.";
-constexpr std::size_t hex_size = 2 * tls::ticket_secret{}.size();
 constexpr std::size_t base64_size = 43; // Without the "=" at the end.
-
-// -1: no digit.
-int hex_digit(char c) noexcept
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 int base64_digit(char c) noexcept
 {
@@ -39,38 +25,6 @@ int base64_digit(char c) noexcept
         return c - '0' + 52;
     std::size_t const found = others.find(c);
     return found == std::string_view::npos ? -1 : static_cast<int>(found) + 62;
-}
-
-// Each digit has `bits` bits. Bits at the end that fill no byte are left out.
-void decode(
-    std::string_view digits, int (*value)(char) noexcept, unsigned bits,
-    std::span<std::byte> bytes) noexcept
-{
-    std::uint32_t kept = 0;
-    unsigned kept_bits = 0;
-    std::size_t i = 0;
-    for (char const c : digits) {
-        kept = (kept << bits) | static_cast<std::uint32_t>(value(c));
-        kept_bits += bits;
-        if (kept_bits < 8)
-            continue;
-        kept_bits -= 8;
-        bytes[i++] = std::byte(kept >> kept_bits);
-    }
-}
-
-bool are_all(std::string_view text, int (*value)(char) noexcept) noexcept
-{
-    return std::ranges::all_of(text, [value](char c) { return value(c) >= 0; });
-}
-
-std::string_view stripped_line(std::string_view line) noexcept
-{
-    constexpr std::string_view blanks = " \t\r";
-    std::size_t const begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos)
-        return {};
-    return line.substr(begin, line.find_last_not_of(blanks) - begin + 1);
 }
 
 std::string_view without_padding(std::string_view text) noexcept
@@ -113,6 +67,11 @@ private:
             decode(line, hex_digit, 4, *secret);
         else if (base64.size() == base64_size && are_all(base64, base64_digit))
             decode(base64, base64_digit, 6, *secret);
+        else if (is_ratchet_line(line))
+            return refuse(
+                "this is the state of a ratchet, which is not a secret",
+                "Set ticket-ratchet = on, or write a secret there: \"cleat ticket-secret new\" "
+                "prints one.");
         else
             return refuse_form(line, base64);
         for (std::size_t i = 0; i < made_.secrets.size(); ++i)
@@ -161,9 +120,7 @@ std::string hex_text(tls::ticket_secret const& secret)
 {
     std::string text;
     text.reserve(hex_size + 1);
-    for (std::byte const each : secret)
-        for (unsigned const shift : {4U, 0U})
-            text += "0123456789abcdef"[std::to_integer<unsigned>(each) >> shift & 0xfU];
+    append_hex(text, secret);
     return text += '\n';
 }
 

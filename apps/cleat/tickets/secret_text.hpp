@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "tickets/secret_line.hpp"
+
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <memory>
@@ -10,14 +12,6 @@
 #include <vector>
 
 namespace cleat::app {
-
-/// secret_fault is a mistake in a line. Its text has nothing of the line.
-struct secret_fault
-{
-    unsigned line = 0; ///< From 1.
-    std::string text;
-    std::string cure;
-};
 
 struct secret_list
 {

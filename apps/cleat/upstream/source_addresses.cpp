@@ -9,6 +9,9 @@
 namespace cleat::app {
 namespace {
 
+// So many connects take their port from the whole range once the worker's own are used up.
+constexpr std::size_t connects_without_slice = 256;
+
 // The port is chosen by connect(), which knows the other end: one port can then serve connections
 // to several servers. The option is one of IPv4's level for sockets of both families.
 error_code bind_to(int fd, net::address const& source) noexcept
@@ -29,12 +32,25 @@ bool has_route(net::address const& destination) noexcept
            errno != EADDRNOTAVAIL;
 }
 
+// Another source may do.
+bool is_of_source(error_code why) noexcept
+{
+    return why == error::local_ports_used_up ||
+           why == boost::system::errc::address_not_available; // It is no more.
+}
+
+} // namespace
+
 // Null: the kernel chooses the source.
-result<unique_fd> connect_from(net::address const* source, net::address const& destination) noexcept
+result<unique_fd> source_addresses::connect_from(
+    net::address const* source, net::address const& destination) noexcept
 {
     unique_fd fd{::socket(destination.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
+    bool const is_tcp = destination.family() != AF_UNIX;
+    if (is_tcp && slice_ && without_slice_ == 0 && !use_slice(fd.get(), slice_))
+        slice_.reset(); // The kernel has none.
     if (source != nullptr)
         if (error_code const ec = bind_to(fd.get(), *source))
             return ec;
@@ -47,16 +63,9 @@ result<unique_fd> connect_from(net::address const* source, net::address const& d
     return failed;
 }
 
-// Another source may do.
-bool is_of_source(error_code why) noexcept
-{
-    return why == error::local_ports_used_up ||
-           why == boost::system::errc::address_not_available; // It is no more.
-}
-
-} // namespace
-
-source_addresses::source_addresses(std::span<net::address const> all, std::size_t first)
+source_addresses::source_addresses(
+    std::span<net::address const> all, std::size_t first, std::optional<local_ports> slice)
+    : slice_{slice}
 {
     for (net::address const& each : all)
         of_family(each.family()).addresses.push_back(each);
@@ -73,6 +82,19 @@ source_addresses::rotation& source_addresses::of_family(int family) noexcept
 }
 
 result<unique_fd> source_addresses::connect(net::address const& destination) noexcept
+{
+    bool const has_slice = slice_ && without_slice_ == 0;
+    result<unique_fd> made = connect_from_any(destination);
+    if (without_slice_ > 0)
+        --without_slice_;
+    if (made || !has_slice || made.error() != error::local_ports_used_up)
+        return made;
+    // The kernel looks at each port of a slice that is used up: not at each connect.
+    without_slice_ = connects_without_slice;
+    return connect_from_any(destination);
+}
+
+result<unique_fd> source_addresses::connect_from_any(net::address const& destination) noexcept
 {
     rotation& sources = of_family(destination.family());
     if (sources.addresses.empty())

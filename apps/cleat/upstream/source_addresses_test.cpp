@@ -2,10 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 namespace cleat::app::source_addresses_test {
 namespace {
@@ -29,6 +32,12 @@ std::string source_of(unique_fd const& fd)
     return text.substr(0, text.rfind(':'));
 }
 
+int port_of(unique_fd const& fd)
+{
+    std::string const text = net::to_string(net::local_address(fd.get()).value());
+    return std::stoi(text.substr(text.rfind(':') + 1));
+}
+
 } // namespace
 
 TEST_CASE("sources take turns, from another one on in each worker")
@@ -42,6 +51,29 @@ TEST_CASE("sources take turns, from another one on in each worker")
     CHECK(source_of(first.connect(server.address).value()) == "127.0.0.3");
     CHECK(source_of(first.connect(server.address).value()) == "127.0.0.2");
     CHECK(source_of(second.connect(server.address).value()) == "127.0.0.3");
+}
+
+TEST_CASE("ports come from the worker's slice, and from the whole range once it is used up")
+{
+    listening const server;
+    std::uint16_t const first = 33'000;
+    local_ports const slice{first, first + 1};
+    source_addresses worker{{}, 0, slice};
+    std::vector<unique_fd> held;
+    std::vector<int> in_slice;
+    for (int i = 0; i < 6; ++i) {
+        result<unique_fd> made = worker.connect(server.address);
+        REQUIRE(made.has_value());
+        int const port = port_of(*made);
+        if (port == slice.first || port == slice.last)
+            in_slice.push_back(port);
+        held.push_back(std::move(*made));
+    }
+    unique_fd const probe{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    bool const has_option = use_slice(probe.get(), slice);
+    // Another program may have one of the two ports.
+    CHECK(in_slice.size() <= 2);
+    CHECK((!has_option || !in_slice.empty()));
 }
 
 TEST_CASE("without a source of the family the kernel chooses")

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "upstream/check_rule.hpp"
-#include "upstream/preconnect_rule.hpp"
 #include "resolver/dns_timing.hpp"
+#include "upstream/check_rule.hpp"
+#include "upstream/local_ports.hpp"
+#include "upstream/preconnect_rule.hpp"
 #include "upstream_tls/upstream_tls.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -56,6 +57,7 @@ struct upstream_plan
     std::size_t workers = 1; ///< They share the connections that a server may have.
     std::vector<planned_name> names{};
     std::vector<net::address> sources{};    ///< Empty: the kernel chooses.
+    std::optional<local_ports> ports{};     ///< Workers share them; nothing: the kernel chooses.
     std::optional<upstream_tls_plan> tls{}; ///< Set: the servers speak TLS.
 };
 

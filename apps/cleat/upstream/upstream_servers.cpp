@@ -16,7 +16,7 @@ upstream_servers::upstream_servers(
     , servers_{plan}
     , families_(plan.servers.size())
     , counts_(plan.servers.size())
-    , sources_{plan.sources, worker.number()}
+    , sources_{plan.sources, worker.number(), slice_of(plan.ports, worker.number(), plan.workers)}
     , worker_counts_{counts}
 {
     for (server_plan const& each : plan.servers) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "counts/worker_counts.hpp"
 #include "log/log.hpp"
 #include "upstream/balancer.hpp"
 #include "upstream/family_memory.hpp"
@@ -9,7 +10,6 @@
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
 #include "upstream_tls/upstream_tls.hpp"
-#include "counts/worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
 

@@ -1,4 +1,5 @@
 #include "watch/file_watch.hpp"
+#include "watch/watched_events.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,20 +7,18 @@
 #include <utility>
 
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cleat::app {
 namespace {
 
-// A file counts when it has been written and closed, or has got its name. A folder that goes may
-// come back under the same name.
-constexpr std::uint32_t wanted_events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE |
-                                        IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF |
-                                        IN_ONLYDIR;
-
 // A comparison takes at most a fiftieth of the time.
 constexpr std::chrono::seconds comparison_interval{5};
 constexpr int comparison_share = 50;
+
+// Paths that a comparison asks another process about, at some 0.1 ms each.
+constexpr std::size_t ways_compared_max = 256;
 
 // pem-dir does not count names that begin with a dot, such as an editor's.
 bool matters(watched_folder const& folder, std::string const& name)
@@ -27,21 +26,48 @@ bool matters(watched_folder const& folder, std::string const& name)
     return folder.names.contains(name) || (folder.all && !name.empty() && name.front() != '.');
 }
 
+bool is_before(timespec const& a, timespec const& b)
+{
+    return std::pair{a.tv_sec, a.tv_nsec} < std::pair{b.tv_sec, b.tv_nsec};
+}
+
+std::vector<std::string> ways_to(watched_folder const& folder)
+{
+    std::vector<std::string> ways{folder.ways.begin(), folder.ways.end()};
+    if (folder.all)
+        ways.push_back(folder.way);
+    return ways;
+}
+
+bool is_out_of_watches(error_code const& ec)
+{
+    return ec == boost::system::errc::no_space_on_device ||
+           ec == boost::system::errc::not_enough_memory;
+}
+
+result<int> watch_folder(int inotify, std::string const& path)
+{
+    int const watch = ::inotify_add_watch(inotify, path.c_str(), watched_events);
+    return watch >= 0 ? result<int>{watch} : result<int>{last_system_error()};
+}
+
 } // namespace
 
-error_code file_watch::watch(watched_files files)
+error_code file_watch::watch(watched_files files, root_folders root)
 {
     stop();
     files_ = std::move(files);
+    root_ = std::move(root);
     error_code ec = open_kernel();
     if (!ec) {
-        compare_from_now_on(); // First: a folder that is replaced meanwhile is noticed.
+        static_cast<void>(compare()); // First: a folder that is replaced meanwhile is noticed.
         ec = watch_by_kernel();
     }
     if (ec) {
         folders_.clear();
+        root_names_.clear();
         kernel_.reset();
-        compare_from_now_on();
+        static_cast<void>(compare());
     }
     return ec;
 }
@@ -49,11 +75,29 @@ error_code file_watch::watch(watched_files files)
 void file_watch::stop() noexcept
 {
     folders_.clear();
+    root_names_.clear();
     unreadable_.clear();
+    closed_.clear();
+    may_have_missed_ = false;
     has_two_names_ = false;
     kernel_.reset();
     next_comparison_.reset();
+    present_folders_.clear();
+    present_statuses_.clear();
+    ways_compared_ = 0;
     files_.clear();
+    root_ = {};
+}
+
+std::vector<std::string> file_watch::unreadable() const
+{
+    if (kernel_)
+        return unreadable_;
+    std::vector<std::string> found; // The start had root's rights, and has given them up since.
+    for (auto const& [path, names] : files_)
+        if (names.is_partial || is_closed(path))
+            found.push_back(path);
+    return found;
 }
 
 error_code file_watch::open_kernel()
@@ -64,26 +108,50 @@ error_code file_watch::open_kernel()
 
 error_code file_watch::watch_by_kernel()
 {
-    for (auto each = files_.cbegin(); each != files_.cend(); ++each) {
-        int const watch = ::inotify_add_watch(kernel_.get(), each->first.c_str(), wanted_events);
-        if (watch >= 0)
-            has_two_names_ = !folders_.emplace(watch, each).second || has_two_names_;
-        else if (errno == EACCES)
+    std::map<std::string, error_code> asked; // A path that leads over several folders: once.
+    for (folder each = files_.cbegin(); each != files_.cend(); ++each) {
+        result<int> const watch = watch_folder(kernel_.get(), each->first);
+        error_code ec = watch ? error_code{} : watch.error();
+        if (watch)
+            add_folder(*watch, each);
+        bool const is_roots = is_denied(ec);
+        if (is_roots && root_.watch)
+            ec = watch_by_root(each, asked);
+        if (is_out_of_watches(ec))
+            return ec;
+        // A comparison would not see a folder come that only root may see. It finds any other.
+        if (each->second.is_partial || (is_roots && ec)) {
             unreadable_.push_back(each->first);
-        else if (errno == ENOSPC || errno == ENOMEM)
-            return last_system_error();
-        // Else it is not there: a comparison finds it when it comes.
+            if (is_closed(each->first))
+                closed_.push_back(each->first);
+        }
     }
     return {};
 }
 
-void file_watch::compare_from_now_on()
+// The error is that of the last path which cannot be watched.
+error_code file_watch::watch_by_root(folder each, std::map<std::string, error_code>& asked)
 {
-    clock::time_point const begun = clock::now();
-    compared_ = kernel_ ? identity_of(files_) : status_of(files_);
-    clock::time_point const now = clock::now();
-    next_comparison_ =
-        now + std::max<clock::duration>(comparison_interval, comparison_share * (now - begun));
+    error_code failed;
+    for (std::string const& path : ways_to(each->second)) {
+        auto const [known, is_new] = asked.try_emplace(path);
+        if (is_new) {
+            result<std::vector<watched_place>> const places = root_.watch(kernel_.get(), path);
+            known->second = places ? error_code{} : places.error();
+            for (watched_place const& place : places ? *places : std::vector<watched_place>{})
+                if (place.name.empty())
+                    add_folder(place.watch, each);
+                else
+                    root_names_[place.watch].insert(place.name);
+        }
+        failed = known->second ? known->second : failed;
+    }
+    return failed;
+}
+
+void file_watch::add_folder(int watch, folder each)
+{
+    has_two_names_ = folders_.emplace(watch, each).first->second != each || has_two_names_;
 }
 
 file_changes file_watch::take_changes()
@@ -91,12 +159,97 @@ file_changes file_watch::take_changes()
     file_changes found{.is_complete = true};
     if (kernel_)
         found = take_events();
+    if (std::exchange(may_have_missed_, false))
+        found.is_complete = false;
     if (!next_comparison_ || clock::now() < *next_comparison_)
         return found;
-    std::size_t const before = compared_;
-    compare_from_now_on();
-    found.is_complete = found.is_complete && compared_ == before;
+    found.is_complete = !compare() && found.is_complete;
     return found;
+}
+
+// True: something is not as at the last comparison.
+bool file_watch::compare()
+{
+    clock::time_point const begun = clock::now();
+    bool is_changed = false;
+    if (kernel_) {
+        is_changed = compare_folders();
+        is_changed = compare_ways() || is_changed;
+        is_changed = find_opened() || is_changed;
+    } else {
+        is_changed = compare_statuses();
+    }
+    clock::time_point const now = clock::now();
+    next_comparison_ =
+        now + std::max<clock::duration>(comparison_interval, comparison_share * (now - begun));
+    return is_changed;
+}
+
+// A folder that this process may not see, since it has given up root's rights, counts as the same.
+bool file_watch::compare_folders()
+{
+    std::vector<folder_identity> const before =
+        std::exchange(present_folders_, identities_of(files_));
+    bool is_changed = before.size() != present_folders_.size();
+    for (std::size_t i = 0; i < present_folders_.size() && i < before.size(); ++i)
+        if (present_folders_[i].error == EACCES)
+            present_folders_[i] = before[i];
+        else
+            is_changed = is_changed || present_folders_[i] != before[i];
+    return is_changed;
+}
+
+// Folders that this process could not read at first, and can now: their mode has been mended.
+bool file_watch::find_opened()
+{
+    auto const is_open = [](std::string const& each) { return !is_closed(each); };
+    return std::erase_if(closed_, is_open) != 0;
+}
+
+bool file_watch::compare_statuses()
+{
+    std::vector<folder_status> const before = std::exchange(present_statuses_, statuses_of(files_));
+    bool is_changed = before.size() != present_statuses_.size();
+    for (std::size_t i = 0; i < present_statuses_.size() && i < before.size(); ++i)
+        if (!present_statuses_[i])
+            present_statuses_[i] = before[i];
+        else
+            is_changed = is_changed || present_statuses_[i] != before[i];
+    return is_changed;
+}
+
+// The kernel watches folders wherever they go: whether paths that this process cannot follow still
+// lead to these, it asks some at a time.
+bool file_watch::compare_ways()
+{
+    std::vector<way> ways;
+    if (folders_.empty() && root_names_.empty())
+        return false; // None is watched yet.
+    for (folder each = files_.cbegin(); root_.watch && each != files_.cend(); ++each)
+        if (is_closed(each->first))
+            for (std::string const& path : ways_to(each->second))
+                ways.emplace_back(path, each);
+    std::size_t const begin = ways_compared_ < ways.size() ? ways_compared_ : 0;
+    ways_compared_ = std::min(begin + ways_compared_max, ways.size());
+    bool is_changed = false;
+    for (std::size_t i = begin; i < ways_compared_; ++i) {
+        auto const& [path, each] = ways[i];
+        result<std::vector<watched_place>> const places = root_.watch(kernel_.get(), path);
+        for (watched_place const& place : places ? *places : std::vector<watched_place>{})
+            is_changed = is_changed || !is_watched(place, each);
+    }
+    return is_changed;
+}
+
+bool file_watch::is_watched(watched_place const& place, folder each) const
+{
+    auto const names = root_names_.find(place.watch);
+    if (names != root_names_.end() && names->second.contains(place.name))
+        return true;
+    auto const found = folders_.find(place.watch);
+    if (found == folders_.end())
+        return false;
+    return place.name.empty() ? found->second == each : matters(found->second->second, place.name);
 }
 
 file_changes file_watch::take_events()
@@ -123,17 +276,53 @@ void file_watch::note(file_changes& found, inotify_event const& event) const
         found.is_complete = false;
         return;
     }
-    auto const place = folders_.find(event.wd);
-    std::string const name = event.len == 0 ? "" : event.name;
-    if (place == folders_.end() || !matters(place->second->second, name))
+    if (event.len == 0) { // Of the folder itself: who may read it, for example.
+        if (folders_.contains(event.wd) || root_names_.contains(event.wd))
+            found.is_complete = false;
         return;
-    auto const& [path, folder] = *place->second;
+    }
+    std::string const name = event.name;
+    auto const names = root_names_.find(event.wd);
+    bool const is_on_a_way = names != root_names_.end() && names->second.contains(name);
+    auto const place = folders_.find(event.wd);
+    bool const is_in_folder = place != folders_.end() && matters(place->second->second, name);
+    if (!is_on_a_way && !is_in_folder)
+        return;
     if ((event.mask & IN_ISDIR) != 0)
         found.is_complete = false;
-    if (folder.names.contains(name))
+    if (is_on_a_way || place->second->second.names.contains(name))
         found.elsewhere = true;
     else
-        found.in_folders.insert(path + '/' + name);
+        found.in_folders.insert(place->second->first + '/' + name);
+}
+
+// A folder's time of change is of the coarse clock, or, where somebody has looked at the last one,
+// of the exact one (since Linux 6.13).
+void file_watch::look_back(timespec listed)
+{
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    for (auto const& [path, names] : files_) {
+        struct stat found
+        {
+        };
+        if (!names.all || ::lstat(path.c_str(), &found) != 0)
+            continue;
+        // Not one of the future: after a jump of the clock every look would see it.
+        if (!is_before(found.st_mtim, listed) && !is_before(now, found.st_mtim))
+            may_have_missed_ = true;
+    }
+}
+
+watch_plan plan_watching(config const& settings, root_folders const& root)
+{
+    timespec begun{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    watch_plan plan = find_files(settings, root);
+    plan.watch = std::make_shared<file_watch>();
+    plan.unwatched = plan.watch->watch(plan.files, root);
+    plan.watch->look_back(begun);
+    return plan;
 }
 
 } // namespace cleat::app

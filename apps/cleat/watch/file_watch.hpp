@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "watch/root_folders.hpp"
 #include "watch/watched_files.hpp"
 
 #include <cleat/core/error.hpp>
@@ -11,8 +12,12 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <time.h>
 
 struct inotify_event;
 
@@ -21,7 +26,7 @@ namespace cleat::app {
 /// file_watch asks the kernel (inotify(7)), which watches a folder wherever it goes. So it compares
 /// from time to time which folders the paths lead to: one may be missing, or another one may be
 /// there since a folder above it was renamed. Where the kernel's limit on watches is reached, it
-/// compares the status of all files instead. One thread.
+/// compares the status of all files instead. One thread. Calls throw std::bad_alloc.
 class file_watch
 {
 public:
@@ -31,14 +36,18 @@ public:
     file_watch() = default;
 
     /// watch replaces the files that are watched. The error is why the kernel does not watch; the
-    /// files are compared then.
-    error_code watch(watched_files files);
+    /// files are compared then. `root` watches the folders that this process may not; it may be
+    /// empty. Its functions stay until stop.
+    error_code watch(watched_files files, root_folders root = {});
 
-    /// unreadable is the folders that this process may not read: a change in them is not seen.
-    [[nodiscard]] std::vector<std::string> const& unreadable() const noexcept
-    {
-        return unreadable_;
-    }
+    /// look_back has the next take_changes report that more may have changed where a pem-dir's
+    /// folder has changed since its files were listed, by CLOCK_REALTIME_COARSE: one that came
+    /// meanwhile is not watched.
+    void look_back(timespec listed);
+
+    /// unreadable is the folders in which some change is not seen, because this process may not
+    /// read them: any change, or those in folders below them.
+    [[nodiscard]] std::vector<std::string> unreadable() const;
 
     /// is_exact: the kernel tells every change in the folders, and in which of them it is.
     [[nodiscard]] bool is_exact() const noexcept
@@ -63,18 +72,38 @@ public:
 
 private:
     error_code open_kernel();
+    using folder = watched_files::const_iterator;
+    using way = std::pair<std::string, folder>; // A path for root_, and what it is needed for.
+
     error_code watch_by_kernel();
-    void compare_from_now_on();
+    error_code watch_by_root(folder each, std::map<std::string, error_code>& asked);
+    void add_folder(int watch, folder each);
     [[nodiscard]] file_changes take_events();
+    [[nodiscard]] bool compare();
+    [[nodiscard]] bool compare_folders();
+    [[nodiscard]] bool compare_statuses();
+    [[nodiscard]] bool compare_ways();
+    [[nodiscard]] bool find_opened();
+    [[nodiscard]] bool is_watched(watched_place const& place, folder each) const;
     void note(file_changes& found, inotify_event const& event) const;
 
     watched_files files_;
-    unique_fd kernel_;                                     // An inotify descriptor.
-    std::map<int, watched_files::const_iterator> folders_; // By its watch descriptor.
+    root_folders root_;
+    unique_fd kernel_;              // An inotify descriptor.
+    std::map<int, folder> folders_; // By its watch descriptor.
+    std::map<int, std::set<std::string>>
+        root_names_;                // That matter, in folders which root_ watches.
+    std::size_t ways_compared_ = 0; // Where the next comparison begins.
     std::vector<std::string> unreadable_;
+    std::vector<std::string> closed_; // Those of them that this process could not read at first.
+    bool may_have_missed_ = false;
     bool has_two_names_ = false; // A folder, which is mounted at two places, for example.
     std::optional<clock::time_point> next_comparison_;
-    std::size_t compared_ = 0; // A hash of the folders' identity, or of the files' status.
+    std::vector<folder_identity> present_folders_; // Where the kernel watches.
+    std::vector<folder_status> present_statuses_;  // Where it does not.
 };
+
+/// plan_watching finds the files of the settings (find_files), and watches them from now on.
+[[nodiscard]] watch_plan plan_watching(config const& settings, root_folders const& root = {});
 
 } // namespace cleat::app

@@ -1,3 +1,4 @@
+#include "watch/file_watch.hpp"
 #include "watch/watched_files.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
@@ -6,8 +7,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
+
+#include <time.h>
+#include <unistd.h>
 
 namespace cleat::app::watched_files_test {
 namespace {
@@ -108,7 +114,7 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     pem.private_key.value = (t.root / "keys/site.key").string();
     settings.pem_dirs.push_back({(t.root / "dir").string(), {}});
     settings.pem_dir_recursive.value = true;
-    watched_files const files = plan_watching(settings).files;
+    watched_files const files = find_files(settings).files;
     CHECK(files.at(t.root.string()).names == names{"cleat.conf", "site.crt"});
     CHECK(t.in(files, "keys") == names{"site.key"});
     CHECK(t.in(files, "ca") == names{"ca.pem"});
@@ -123,12 +129,30 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     CHECK(!files.contains((t.root / "dir/.hidden").string()));
 }
 
+TEST_CASE("a name is needed by the configuration's own path, over links and dots")
+{
+    tree const t;
+    t.file("archive/site/cert1.pem");
+    t.link("live/site/cert.pem", "../../archive/site/cert1.pem");
+    std::string const way = (t.root / "live/site/../site/cert.pem").string();
+    watched_files files;
+    add_path(files, way);
+    CHECK(files.at((t.root / "live/site").string()).ways == names{way});
+    CHECK(files.at((t.root / "archive/site").string()).ways == names{way});
+}
+
 TEST_CASE("the status changes with each change that matters, and only then")
 {
     tree const t;
     t.file("dir/one.pem");
     watched_files files = t.watch("site.pem");
     files[(t.root / "dir").string()].all = true;
+    auto const status_of = [](watched_files const& watched) {
+        std::size_t sum = 0;
+        for (folder_status const& each : statuses_of(watched))
+            sum = sum * 31 + each.value();
+        return sum;
+    };
     std::set<std::size_t> seen{status_of(files)};
     CHECK(seen.contains(status_of(files)));
     t.file("site.pem", "one");
@@ -143,6 +167,57 @@ TEST_CASE("the status changes with each change that matters, and only then")
     CHECK(seen.insert(status_of(files)).second);
     fs::remove(t.root / "dir/one.pem");
     CHECK(seen.insert(status_of(files)).second);
+}
+
+TEST_CASE("a folder that comes between the listing and the watch is not missed")
+{
+    tree const t;
+    t.file("dir/one.pem");
+    config settings;
+    settings.pem_dirs.push_back({(t.root / "dir").string(), {}});
+    settings.pem_dir_recursive.value = true;
+    timespec before{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &before);
+    watch_plan plan = find_files(settings);
+    file_watch watch;
+    REQUIRE_FALSE(watch.watch(plan.files));
+    watch.look_back({before.tv_sec + 1, 0});
+    CHECK_FALSE(watch.take_changes().any());
+
+    plan = find_files(settings);
+    t.file("dir/sub/two.pem");
+    REQUIRE_FALSE(watch.watch(plan.files));
+    watch.look_back(before);
+    CHECK_FALSE(watch.take_changes().is_complete);
+    CHECK_FALSE(watch.take_changes().any()); // Once.
+}
+
+TEST_CASE("a folder that the process may not read any more has no status, and others keep theirs")
+{
+    if (::geteuid() != 0)
+        return;
+    tree const t;
+    t.file("closed/site.pem");
+    t.file("closed/dir/one.pem");
+    t.file("open/site.pem");
+    watched_files files;
+    for (char const* name : {"closed/site.pem", "open/site.pem"})
+        add_path(files, (t.root / name).string());
+    files[(t.root / "closed/dir").string()].all = true;
+    for (fs::path const& each : {t.root, t.root / "open"})
+        fs::permissions(each, fs::perms{0755});
+    fs::permissions(t.root / "closed", fs::perms{0700});
+    std::vector<folder_status> const before = statuses_of(files);
+    REQUIRE(::seteuid(65'534) == 0); // As cleat does after its start.
+    std::vector<folder_status> const after = statuses_of(files);
+    bool const closed = is_closed((t.root / "closed").string());
+    bool const open = !is_closed((t.root / "open").string());
+    REQUIRE(::seteuid(0) == 0);
+    CHECK(closed);
+    CHECK(open);
+    REQUIRE(before.size() == 3);
+    CHECK((before[0] && before[1] && before[2]));
+    CHECK(after == std::vector<folder_status>{std::nullopt, std::nullopt, before[2]});
 }
 
 } // namespace cleat::app::watched_files_test

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "counts/worker_counts.hpp"
+#include "limits/client_scope.hpp"
 
 #include <cleat/tls/context.hpp>
 
@@ -37,6 +38,7 @@ struct frontend_socket
     worker_upstream* upstream = nullptr;
     frontend_connections* open = nullptr; ///< All addresses of the frontend share it.
     std::size_t connections_max = 0;      ///< On this worker.
+    client_scope clients{};               ///< The limits of one client.
 };
 
 } // namespace cleat::app

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "preconnect/ready_connections.hpp"
-#include "worker/worker_upstream.hpp"
 #include "upstream_tls/tls_upstream.hpp"
+#include "worker/worker_upstream.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/socket.hpp>

@@ -3,16 +3,19 @@
 #pragma once
 
 #include "counts/close_reason.hpp"
-#include "log/failure_burst.hpp"
+#include "counts/worker_counts.hpp"
 #include "limits/half_open.hpp"
+#include "limits/stalled.hpp"
 #include "limits/worker_limits.hpp"
+#include "log/failure_burst.hpp"
+#include "memory/memory_pressure.hpp"
 #include "memory/wave.hpp"
 #include "overload/handshake_line.hpp"
-#include "counts/worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
 #include <cleat/net/worker_sessions.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -75,6 +78,25 @@ public:
 
     /// half_open are the connections that have not finished their handshake.
     [[nodiscard]] half_open_list& half_open() noexcept { return half_open_; }
+    [[nodiscard]] half_open_list const& half_open() const noexcept { return half_open_; }
+
+    /// stalled are the relays that wait. Null where max-memory is off: then none ever ends.
+    [[nodiscard]] stalled_list* stalled() noexcept { return lists_stalled_ ? &stalled_ : nullptr; }
+
+    /// list_stalled: relays that begin from now on are in the list, or are not.
+    void list_stalled(bool wanted) noexcept { lists_stalled_ = wanted; }
+
+    /// memory is how short memory is: see max-memory.
+    [[nodiscard]] memory_pressure& memory() noexcept { return memory_; }
+
+    /// follow takes the share of a new reading of the memory, and ends the connections that have
+    /// to give way: see memory_level.
+    void follow(memory_share share) noexcept;
+
+    /// bound_sessions sets how many sessions there may be for clients that resume by ID, and how
+    /// long each lives. While memory is short there are no more than at its beginning, and half of
+    /// these once it is full.
+    void bound_sessions(std::size_t sessions_max, std::chrono::seconds lifetime) noexcept;
 
     /// line is of the full handshakes that wait for this worker's time.
     [[nodiscard]] handshake_line& line() noexcept { return line_; }
@@ -83,6 +105,8 @@ public:
     void stop_after_last() noexcept;
 
 private:
+    void follow_sessions(memory_level before) noexcept;
+
     net::worker& worker_;
     challenge_maker& challenges_;
     net::worker_sessions* sessions_;
@@ -93,6 +117,11 @@ private:
     failure_burst failures_{worker_};
     worker_limits limits_;
     half_open_list half_open_;
+    stalled_list stalled_;
+    bool lists_stalled_ = false;
+    memory_pressure memory_;
+    std::size_t sessions_max_ = 0;
+    std::chrono::seconds session_lifetime_{};
     handshake_line line_{worker_};
 };
 

@@ -72,6 +72,7 @@ void worker_service::begin(worker_connections& connections, worker_service* befo
         each.upstream = &upstreams_[each.plan.upstream];
     }
     begin_limits();
+    connections.list_stalled(configuration_.memory_max != 0);
     begin_sessions();
 }
 
@@ -93,12 +94,12 @@ void worker_service::begin_upstreams(worker_service* before)
 // Sessions of the configuration before stay: each resumes only in a context with its session_scope.
 void worker_service::begin_sessions() noexcept
 {
+    config const& settings = configuration_.settings;
+    connections_->bound_sessions(
+        static_cast<std::size_t>(*settings.session_cache), *settings.ticket_lifetime);
     net::worker_sessions* const sessions = connections_->sessions();
     if (sessions == nullptr)
         return;
-    config const& settings = configuration_.settings;
-    sessions->cache().bound(
-        static_cast<std::size_t>(*settings.session_cache), *settings.ticket_lifetime);
     for (tls::context& each : *contexts_)
         each.keep_sessions_in(sessions->cache());
 }
@@ -111,7 +112,10 @@ void worker_service::begin_limits()
         frontend_limit const& limit = limit_of(configuration_, each.plan);
         each.open = &limits.frontend(limit.name);
         each.connections_max = limits.share(limit.connections);
+        each.clients = limits.scope(limit);
     }
+    for (frontend_limit const& each : configuration_.limits.routes)
+        route_clients_.push_back(limits.scope(each));
 }
 
 void worker_service::leave_thread() const noexcept

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "access/access_log.hpp"
+#include "limits/client_scope.hpp"
+#include "limits/client_table.hpp"
+#include "log/log.hpp"
+#include "snapshot/listening_place.hpp"
+#include "snapshot/snapshot.hpp"
 #include "worker/frontend_socket.hpp"
 #include "worker/handshake_sources.hpp"
-#include "limits/client_table.hpp"
-#include "snapshot/listening_place.hpp"
-#include "log/log.hpp"
-#include "snapshot/snapshot.hpp"
-#include "worker/worker_upstream.hpp"
 #include "worker/worker_connections.hpp"
+#include "worker/worker_upstream.hpp"
 
 #include <cleat/net/worker.hpp>
 #include <cleat/net/worker_certificates.hpp>
@@ -76,6 +77,13 @@ public:
         return policies_[number];
     }
 
+    /// route_clients is the limits of one client at a route, by the number of the route's limit in
+    /// the limit_plan. From begin on.
+    [[nodiscard]] client_scope const& route_clients(std::size_t number) const noexcept
+    {
+        return route_clients_[number];
+    }
+
     /// upstream is one of the snapshot's, by its number. From begin on.
     [[nodiscard]] worker_upstream& upstream(std::size_t number) noexcept
     {
@@ -134,6 +142,7 @@ private:
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
     std::deque<worker_upstream> upstreams_;
+    std::vector<client_scope> route_clients_;
     std::size_t open_ = 0;                          // Its own connections.
     std::function<void(worker_service&)> released_; // Set: it is retired.
     bool release_queued_ = false;

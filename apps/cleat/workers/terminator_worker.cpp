@@ -89,6 +89,13 @@ void terminator_worker::release(worker_service& free)
     released_(std::move(released));
 }
 
+void terminator_worker::drop_past_tickets() noexcept
+{
+    for (std::unique_ptr<worker_service> const& service : services_)
+        for (tls::context const& each : *service->contexts())
+            each.drop_past_tickets();
+}
+
 void terminator_worker::publish_queues() noexcept
 {
     worker_counts& counts = connections_.counts();

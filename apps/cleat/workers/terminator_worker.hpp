@@ -56,6 +56,9 @@ public:
     /// stops the worker once its last connection has ended.
     void drain() noexcept;
 
+    /// drop_past_tickets forgets the ticket keys of epochs that are over, for all configurations.
+    void drop_past_tickets() noexcept;
+
     /// publish_queues counts the connections that wait to be accepted, and the handshakes that wait
     /// in line: see worker_counts.
     void publish_queues() noexcept;

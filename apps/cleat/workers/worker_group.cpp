@@ -42,11 +42,12 @@ worker_part make_part(
     return part;
 }
 
-std::vector<worker_table> all_tables(upstream_states const& states, std::size_t worker)
+std::vector<worker_table> all_tables(
+    std::vector<known_upstream> const& upstreams, std::size_t worker)
 {
     std::vector<worker_table> made;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        made.push_back(copy_for_worker(states.table(i), worker));
+    for (known_upstream const& each : upstreams)
+        made.push_back(copy_for_worker(table_of(each), worker));
     return made;
 }
 
@@ -55,8 +56,7 @@ std::vector<worker_table> all_tables(upstream_states const& states, std::size_t 
 // A worker's part on its way to the worker, whose queue owns it.
 struct worker_group::replacement : net::task_node
 {
-    replacement(worker_group& g, std::size_t n, worker_part p) noexcept
-        : group{g}, worker{n}, part{std::move(p)}
+    replacement(worker_group& g, std::size_t n) noexcept : group{g}, worker{n}
     {
         finish = [](net::task_node& node, bool run) {
             std::unique_ptr<replacement> const self{static_cast<replacement*>(&node)};
@@ -113,13 +113,17 @@ worker_group::worker_group(
     , workers_(first_sockets_.size())
 {
     first->workers = size();
+    upstreams_.follow(upstreams_.following(first->configuration->upstreams));
+    first->server_counts = counts_of(upstreams_.all());
     generations_.push_back(std::move(first));
-    follow_upstreams();
     pool_.emplace(pool_spec());
     for (std::size_t i = 0; i < size(); ++i) {
         life_probes_.push_back(std::make_unique<worker_probe>((*pool_)[i], [] {}));
         queue_probes_.push_back(std::make_unique<worker_probe>(
             (*pool_)[i], [this, i] { workers_[i]->publish_queues(); }));
+        memory_probes_.push_back(std::make_unique<worker_probe>((*pool_)[i], [this, i] {
+            connections_[i]->follow(memory_share_.load(std::memory_order_relaxed));
+        }));
     }
     std::vector<watched_worker> all;
     for (std::size_t i = 0; i < size(); ++i)
@@ -181,7 +185,7 @@ void worker_group::begin(net::worker& worker)
         worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),
         nullptr);
     contexts_[number] = first.service.front()->contexts();
-    first.upstreams = all_tables(upstreams_, number); // The main thread waits for us.
+    first.upstreams = all_tables(upstreams_.all(), number); // The main thread waits for us.
     workers_[number] = std::make_unique<terminator_worker>(
         *connections_[number], std::move(first),
         [this](std::unique_ptr<worker_service> free) { release(std::move(free)); });
@@ -218,29 +222,33 @@ successor worker_group::prepare(std::unique_ptr<generation> made, bound_sockets 
     return next;
 }
 
-void worker_group::replace(successor next)
+void worker_group::replace(successor&& next)
 {
+    // All memory first: nothing has changed where there is none.
+    pool_->follow_cpu_limit();
+    std::vector<known_upstream> upstreams =
+        upstreams_.following(next.made->configuration->upstreams);
+    next.made->server_counts = counts_of(upstreams);
+    std::vector<listening_place> places = next.parts.front().places;
+    std::vector<std::unique_ptr<replacement>> parts;
+    for (std::size_t i = 0; i < size(); ++i) {
+        next.parts[i].upstreams = all_tables(upstreams, i);
+        parts.push_back(std::make_unique<replacement>(*this, i));
+    }
+    generations_.reserve(generations_.size() + 1);
+
     not_replaced_ = size();
-    places_ = next.parts.front().places;
+    places_ = std::move(places);
     generations_.push_back(std::move(next.made));
     contexts_ = std::move(next.contexts);
-    follow_upstreams();
-    pool_->follow_cpu_limit();
-    for (std::size_t i = 0; i < size(); ++i)
-        next.parts[i].upstreams = all_tables(upstreams_, i);
-    for (std::size_t i = 0; i < size(); ++i)
+    upstreams_.follow(std::move(upstreams));
+    for (std::size_t i = 0; i < size(); ++i) {
         if (next.certificates[i])
             certificates_[i] = std::move(next.certificates[i]);
-    for (std::size_t i = 0; i < size(); ++i) {
-        auto part = std::make_unique<replacement>(*this, i, std::move(next.parts[i]));
-        (*pool_)[i].push(*part.release());
+        parts[i]->part = std::move(next.parts[i]);
     }
-}
-
-void worker_group::follow_upstreams()
-{
-    upstreams_.follow(present().configuration->upstreams);
-    generations_.back()->server_counts = upstreams_.counts();
+    for (std::size_t i = 0; i < size(); ++i)
+        (*pool_)[i].push(*parts[i].release());
 }
 
 void worker_group::publish(std::size_t upstream, upstream_table const& table)
@@ -249,6 +257,36 @@ void worker_group::publish(std::size_t upstream, upstream_table const& table)
         auto change = std::make_unique<table_change>(*this, i, upstream, copy_for_worker(table, i));
         (*pool_)[i].push(*change.release());
     }
+}
+
+std::optional<std::chrono::system_clock::time_point> worker_group::end_ticket_epochs(
+    std::chrono::system_clock::time_point now, bool is_reloading)
+{
+    std::optional<std::chrono::system_clock::time_point> next;
+    bool is_over = false;
+    for (std::unique_ptr<generation> const& each : generations_) {
+        snapshot const& configuration = *each->configuration;
+        if (configuration.tickets.ratchets.empty())
+            continue;
+        std::chrono::seconds const rotation = *configuration.settings.ticket_epoch;
+        std::int64_t const epoch = tls::ticket_epoch(rotation, now);
+        std::chrono::system_clock::time_point const end{rotation * (epoch + 1)};
+        next = std::min(next.value_or(end), end);
+        if (epoch == each->ticket_epoch)
+            continue;
+        is_over = true;
+        if (is_reloading)
+            continue;
+        std::int64_t const oldest =
+            tls::oldest_ticket_epoch(rotation, *configuration.settings.ticket_lifetime, now);
+        for (std::shared_ptr<tls::ticket_ratchet> const& ratchet : configuration.tickets.ratchets)
+            ratchet->advance(oldest); // Unless the clock is wrong: the workers do as much.
+        each->ticket_epoch = epoch;
+    }
+    if (is_over)
+        pool_->broadcast(
+            [this](net::worker& worker) { workers_[worker.number()]->drop_past_tickets(); });
+    return next;
 }
 
 void worker_group::drain()
@@ -265,6 +303,13 @@ void worker_group::interrupt()
     });
 }
 
+void worker_group::end_access_logs() noexcept
+{
+    for (std::unique_ptr<generation> const& each : generations_)
+        if (each->access)
+            each->access->end();
+}
+
 std::uint64_t worker_group::closed(close_reason why) const noexcept
 {
     std::uint64_t sum = 0;
@@ -279,6 +324,27 @@ std::uint64_t worker_group::memory_freed() const noexcept
     for (std::unique_ptr<worker_connections> const& each : connections_)
         sum += each->waves_ended();
     return sum;
+}
+
+void worker_group::count(memory_reading& into) const noexcept
+{
+    into.connections = 0;
+    into.half_open = 0;
+    for (std::unique_ptr<worker_connections> const& each : connections_) {
+        worker_counts const& counts = each->counts();
+        std::uint64_t closed = 0; // Before those that were opened: there are never less.
+        for (std::size_t i = 0; i < close_reason_count; ++i)
+            closed += counts.closed.value(static_cast<close_reason>(i));
+        into.connections += counts.traffic.value(traffic_count::opened) - closed;
+        into.half_open += std::as_const(*each).half_open().size();
+    }
+}
+
+void worker_group::give(memory_share share) noexcept
+{
+    memory_share_.store(share, std::memory_order_relaxed);
+    for (std::unique_ptr<worker_probe> const& each : memory_probes_)
+        each->ask();
 }
 
 std::vector<worker_source> worker_group::sources() const

@@ -6,17 +6,18 @@
 #include "acme/challenge_maker.hpp"
 #include "admin/metric_table.hpp"
 #include "counts/close_reason.hpp"
-#include "snapshot/generation.hpp"
 #include "health/upstream_states.hpp"
-#include "snapshot/listening_place.hpp"
-#include "log/log.hpp"
-#include "system/mailbox.hpp"
-#include "privileged/opener.hpp"
-#include "workers/terminator_worker.hpp"
-#include "system/wakeup.hpp"
-#include "worker/worker_connections.hpp"
 #include "liveness/worker_probe.hpp"
 #include "liveness/worker_watch.hpp"
+#include "log/log.hpp"
+#include "memory/memory_level.hpp"
+#include "privileged/opener.hpp"
+#include "snapshot/generation.hpp"
+#include "snapshot/listening_place.hpp"
+#include "system/mailbox.hpp"
+#include "system/wakeup.hpp"
+#include "worker/worker_connections.hpp"
+#include "workers/terminator_worker.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -24,6 +25,7 @@
 #include <cleat/tls/store/certificate_supply.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +64,13 @@ public:
     /// present is the configuration of new connections.
     [[nodiscard]] generation const& present() const noexcept { return *generations_.back(); }
 
+    /// present_number is that of the present configuration: 1 at the start, and one more after each
+    /// replace.
+    [[nodiscard]] std::uint64_t present_number() const noexcept
+    {
+        return generations_freed_ + generations_.size();
+    }
+
     /// places is where the workers listen.
     [[nodiscard]] std::vector<listening_place> const& places() const noexcept { return places_; }
 
@@ -73,8 +82,8 @@ public:
 
     /// replace gives every worker the new configuration, which is now the present one, and does not
     /// wait. is_replaced() becomes true when all workers have it. Do not call replace again before
-    /// that.
-    void replace(successor next);
+    /// that. Throws std::bad_alloc, with nothing changed, `next` included.
+    void replace(successor&& next);
     [[nodiscard]] bool is_replaced() const noexcept { return not_replaced_.load() == 0; }
 
     /// upstreams is what is known of the servers of the present configuration. A change there
@@ -84,6 +93,13 @@ public:
     /// watch asks every worker whether its loop turns.
     [[nodiscard]] worker_watch& watch() noexcept { return *watch_; }
     [[nodiscard]] worker_watch const& watch() const noexcept { return *watch_; }
+
+    /// end_ticket_epochs moves on the ratchets of all configurations whose epoch is over, and makes
+    /// every worker forget its keys of before. While `is_reloading`, when another thread reads
+    /// them, ratchets stay as they are, and the next call moves them on. The result is when the
+    /// next epoch ends; unset where there is no ratchet. Throws std::bad_alloc.
+    std::optional<std::chrono::system_clock::time_point> end_ticket_epochs(
+        std::chrono::system_clock::time_point now, bool is_reloading);
 
     /// drain makes every worker stop accepting and end with its last connection.
     void drain();
@@ -105,11 +121,22 @@ public:
     /// answer_challenges makes what connections of ACME servers wait for. Call it after each news.
     void answer_challenges() noexcept { challenges_.serve(); }
 
+    /// end_access_logs ends the access logs of all configurations. No worker is running.
+    void end_access_logs() noexcept;
+
     /// running is how many workers have not ended.
     [[nodiscard]] std::size_t running() const noexcept { return running_.load(); }
 
     /// closed is how many connections ended for this reason.
     [[nodiscard]] std::uint64_t closed(close_reason why) const noexcept;
+
+    /// count fills in how many connections are open, and how many of them have not finished their
+    /// handshake. Any thread.
+    void count(memory_reading& into) const noexcept;
+
+    /// give lets every worker follow a share of the memory, without a wait. One thread, which ends
+    /// before the group.
+    void give(memory_share share) noexcept;
 
     /// memory_freed grows whenever much memory has become free: see trim_schedule.
     [[nodiscard]] std::uint64_t memory_freed() const noexcept;
@@ -129,7 +156,6 @@ private:
 
     [[nodiscard]] net::worker_pool_spec pool_spec();
     [[nodiscard]] watched_worker watched(std::size_t number);
-    void follow_upstreams();
     void publish(std::size_t upstream, upstream_table const& table);
     void begin(net::worker& worker);
     void end(net::worker& worker) noexcept;
@@ -157,6 +183,8 @@ private:
     // By worker. The main thread asks the first ones, and the admin thread the others.
     std::vector<std::unique_ptr<worker_probe>> life_probes_;
     std::vector<std::unique_ptr<worker_probe>> queue_probes_;
+    std::vector<std::unique_ptr<worker_probe>> memory_probes_; // Asked by the thread of give.
+    std::atomic<memory_share> memory_share_{};
     std::optional<net::worker_pool> pool_;
     std::optional<worker_watch> watch_;
 };

@@ -1,5 +1,5 @@
 #include "connection/client_address.hpp"
-#include "limits/limited_client.hpp"
+#include "connection/limited_client.hpp"
 #include "worker/worker_service.hpp"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ error_code error_of(client_table::verdict found) noexcept
 
 error_code check_open_connections(frontend_socket const& frontend) noexcept
 {
-    worker_connections const& all = frontend.service.connections();
+    worker_connections& all = frontend.service.connections();
     if (all.open() >= all.limits().connections_max())
         return error::connection_limit;
     if (frontend.open->open >= frontend.connections_max)
@@ -35,39 +35,39 @@ error_code check_open_connections(frontend_socket const& frontend) noexcept
 
 limited_client::~limited_client()
 {
-    if (place_.place.number != client_table::place::none)
-        frontend_.service.connections().limits().release(place_);
+    if (limits_ != nullptr)
+        limits_->release(place_);
 }
 
 error_code limited_client::admit(
-    net::socket& accepted, net::address const& peer, inbound_header const* header) noexcept
+    frontend_socket const& frontend, net::socket& accepted, net::address const& peer,
+    inbound_header const* header) noexcept
 {
-    error_code const ec = check(peer, header);
+    error_code ec = check_client(frontend.plan.admission.get(), peer, header);
+    if (!ec && frontend.clients.is_on())
+        ec = count(frontend, frontend.clients, peer, header);
     if (ec)
         accepted.reset();
     return ec;
 }
 
-error_code limited_client::check(net::address const& peer, inbound_header const* header) noexcept
+error_code limited_client::count(
+    frontend_socket const& frontend, client_scope const& scope, net::address const& peer,
+    inbound_header const* header) noexcept
 {
-    if (error_code const ec = check_client(frontend_.plan.admission.get(), peer, header))
-        return ec;
-    return frontend_.service.connections().limits().limits_clients() ? count(peer, header)
-                                                                     : error_code{};
-}
-
-error_code limited_client::count(net::address const& peer, inbound_header const* header) noexcept
-{
-    worker_connections& connections = frontend_.service.connections();
     std::span<std::uint8_t const> const client =
-        client_bytes(frontend_.plan.admission.get(), peer, header);
+        client_bytes(frontend.plan.admission.get(), peer, header);
     if (client.empty() || (header != nullptr && header->is_local))
         return {};
+    worker_connections& connections = frontend.service.connections();
     worker_limits::client_answer const found =
-        connections.limits().admit(client, connections.worker().now());
+        connections.limits().admit(scope, client, connections.worker().now());
     if (found.is_shared)
         connections.counts().traffic.add(traffic_count::limits_shared);
-    place_ = found.place;
+    if (found.place.place.number != client_table::place::none) {
+        limits_ = &connections.limits();
+        place_ = found.place;
+    }
     return error_of(found.verdict);
 }
 

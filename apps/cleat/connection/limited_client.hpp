@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include "worker/frontend_socket.hpp"
 #include "limits/worker_limits.hpp"
 #include "proxy/inbound_header.hpp"
+#include "worker/frontend_socket.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/socket.hpp>
@@ -17,26 +17,30 @@ namespace cleat::app {
 /// before the connection is counted.
 [[nodiscard]] error_code check_open_connections(frontend_socket const& frontend) noexcept;
 
-/// limited_client gives the client's connection back when it ends. The frontend outlives it.
+/// limited_client is a client's connection in the worker's table of clients, which gets it back
+/// when it ends. The worker's limits outlive it.
 class limited_client
 {
 public:
-    explicit limited_client(frontend_socket const& frontend) noexcept : frontend_{frontend} {}
+    limited_client() = default;
     limited_client(limited_client&&) = delete;
     ~limited_client();
 
     /// admit is the error for a client that may not connect, because of the frontend's address
-    /// lists or its own limits. The client gets a reset, and its socket is closed. A balancer's
-    /// health check, and a client without an IP address, have no limits. Call it once. The header
-    /// may be null.
+    /// lists or its own limits there. The client gets a reset, and its socket is closed. Call admit
+    /// or count, once. The header may be null.
     [[nodiscard]] error_code admit(
-        net::socket& accepted, net::address const& peer, inbound_header const* header) noexcept;
+        frontend_socket const& frontend, net::socket& accepted, net::address const& peer,
+        inbound_header const* header) noexcept;
+
+    /// count is the error for a client that has all that it may have in the scope, which is on. A
+    /// balancer's health check, and a client without an IP address, have no limits.
+    [[nodiscard]] error_code count(
+        frontend_socket const& frontend, client_scope const& scope, net::address const& peer,
+        inbound_header const* header) noexcept;
 
 private:
-    [[nodiscard]] error_code check(net::address const& peer, inbound_header const* header) noexcept;
-    [[nodiscard]] error_code count(net::address const& peer, inbound_header const* header) noexcept;
-
-    frontend_socket const& frontend_;
+    worker_limits* limits_ = nullptr; // Null: no table has the connection.
     worker_limits::client_place place_{};
 };
 
