@@ -16,8 +16,10 @@ void wait_for_signal();
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <iostream>
 #include <memory>
@@ -41,6 +43,12 @@ void verify_server(asio::io_context& io)
 }
 
 } // namespace drop_in
+
+namespace server_operations {
+
+// block: using namespace asio::experimental::awaitable_operators;
+
+} // namespace server_operations
 
 namespace server_settings {
 

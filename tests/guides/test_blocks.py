@@ -116,6 +116,22 @@ def test_every_block_of_c_and_cpp_says_its_language() -> None:
     assert unnamed == []
 
 
+def test_a_program_on_sockets_of_asio_does_not_compile_a_worker() -> None:
+    """Its header needs <filesystem> and <thread>: 4 % of a small program's compile time."""
+    folders = [f"-I{each}" for each in os.environ["CLEAT_INCLUDES"].split(":")]
+    result = subprocess.run(
+        [os.environ.get("CXX", "c++"), "-x", "c++", "-std=c++20", *folders, "-M", "-"],
+        input="#include <cleat/net/ssl.hpp>\n",
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    included = result.stdout.split()
+    assert [each for each in included if each.endswith("cleat/net/stream.hpp")]
+    dear = ("cleat/net/worker.hpp", "/filesystem", "/thread", "posix/stream_descriptor.hpp")
+    assert [each for each in included if each.endswith(dear)] == []
+
+
 def test_the_compiler_names_the_line_of_the_guide() -> None:
     wrong = '#line 7 "docs/guides/library.md"\nint none() { return missing; }\n'
     result = compile_text(wrong, ".cpp")

@@ -2,8 +2,8 @@
 
     python3 tests/house/batches.py [FOLDER]
 
-Builds compile several files of a target as one (CMAKE_UNITY_BUILD). There two definitions of one
-name do not compile, or, which is worse, a call takes the other file's function. So a name in an
+Builds compile several files of a target as one (cmake/CleatBatches.cmake). There two definitions of
+one name do not compile, or, which is worse, a call takes the other file's function. So a name in an
 anonymous namespace is that of one file of a library's layer or of a program, and of no function or
 type in its headers. The names of a file of unit tests are in a namespace of that file's own. Prints
 one line for each finding.

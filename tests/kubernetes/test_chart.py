@@ -19,6 +19,7 @@ CHART = KUBERNETES / "cleat"
 CLEAT = Path(os.environ.get("CLEAT_BIN", TREE / "build" / "release" / "bin")) / "cleat"
 VERSION = "1.34.0"
 OWN = TREE / "build" / "tools" / "helm"
+MONITORS = TREE / "build" / "tools" / "podmonitors.yaml"
 HELM = str(OWN) if OWN.exists() else shutil.which("helm")
 if not HELM:
     pytest.skip("there is no helm: run scripts/setup check", allow_module_level=True)
@@ -77,7 +78,7 @@ def test_helm_lint_has_no_complaint(values):
 
 @each_set
 def test_what_it_makes_fits_the_schemas_of_kubernetes(values):
-    """The schemas come with the Python package. They have none of the Prometheus operator."""
+    """The schemas come with the Python package. It has none of the Prometheus operator."""
     validate = pytest.importorskip("kubernetes_validate", reason="run scripts/setup check")
     checked = 0
     for kind, document in documents("-f", values).items():
@@ -88,6 +89,45 @@ def test_what_it_makes_fits_the_schemas_of_kubernetes(values):
             validate.validate(document, version, strict=True)
             checked += 1
     assert checked >= 6
+
+
+def closed(schema):
+    """closed is a schema of Kubernetes that takes no field that it does not name, as a strict
+    `kubectl apply` does."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: closed(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict) and "additionalProperties" not in schema:
+        made["additionalProperties"] = False
+    return made
+
+
+def monitor_schema():
+    jsonschema = pytest.importorskip("jsonschema", reason="run scripts/setup check")
+    if not MONITORS.exists():
+        pytest.skip("the Prometheus operator's schema is not there: run scripts/setup check")
+    found = yaml.safe_load(MONITORS.read_text())["spec"]
+    assert found["names"]["kind"] == "PodMonitor"
+    (version,) = (each for each in found["versions"] if each["name"] == "v1")
+    schema = closed(version["schema"]["openAPIV3Schema"])
+    # The API server checks what all resources have.
+    schema["properties"]["metadata"] = {"type": "object"}
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_a_pod_monitor_fits_the_schema_of_the_prometheus_operator():
+    schema = monitor_schema()
+    monitor = documents("-f", CHART / "ci" / "everything-values.yaml")["PodMonitor"]
+    assert monitor["apiVersion"] == "monitoring.coreos.com/v1"
+    assert [each.message for each in schema.iter_errors(monitor)] == []
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    for name, value in (("intervall", "30s"), ("interval", "half a minute"), ("port", 9443)):
+        broken = json.loads(json.dumps(monitor))
+        broken["spec"]["podMetricsEndpoints"] = [endpoint | {name: value}]
+        assert len(list(schema.iter_errors(broken))) == 1, name
 
 
 @each_set
@@ -211,6 +251,15 @@ def test_a_changed_configuration_replaces_the_pods_where_that_is_wanted():
     assert annotation("--set", "restartOnConfigChange=false") is None
 
 
+def test_a_header_is_taken_from_the_networks_that_are_named(tmp_path):
+    changes = {"proxyProtocol": True, "announce": "none"}
+    assert "\nproxy-proxy = on\n" in configuration(documents("-f", values_file(tmp_path, changes)))
+    changes["proxyFrom"] = ["10.0.0.0/16", "2001:db8::/48"]
+    found = configuration(documents("-f", values_file(tmp_path, changes)))
+    assert '\nproxy-from = "10.0.0.0/16, 2001:db8::/48"\n' in found
+    assert "proxy-proxy" not in found
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -227,6 +276,12 @@ def test_a_changed_configuration_replaces_the_pods_where_that_is_wanted():
             "networkPolicy.adminFrom: it lets nobody in",
         ),
         ({"networkPolicy.adminFrom": [{}]}, "networkPolicy.adminFrom: it has no effect"),
+        (
+            {"admin.remote": True, "networkPolicy.enabled": False},
+            "admin.remote: without networkPolicy.enabled every pod",
+        ),
+        ({"proxyFrom": ["10.0.0.0/8"]}, "proxyFrom: it has no effect"),
+        ({"proxyProtocol": True, "proxyFrom": ['10.0.0.0/8", user = "root']}, "proxyFrom"),
         ({"hostNetwork": True, "port": 443}, "port: in the node's network only root"),
         ({"hostNetwork": True, "admin.remote": True}, "admin.remote: no NetworkPolicy"),
         ({"hostNetwork": True, "hostPort": 443}, "hostPort: with hostNetwork"),

@@ -73,6 +73,14 @@ def test_every_legend_shows_labels_that_its_question_keeps():
         assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= kept, target
 
 
+def test_the_dashboard_shows_what_is_down_refused_lost_and_near_its_limit():
+    shown = {name for panel in panels() for t in panel["targets"] for name in series_of(t["expr"])}
+    assert shown >= {
+        "cleat_upstream_server_state", "cleat_connections_refused_total",
+        "cleat_log_lines_lost_total", "cleat_access_log_lines_lost_total", "cleat_memory_level",
+    }  # fmt: skip
+
+
 def test_no_two_panels_lie_on_each_other():
     for one, other in combinations([each["gridPos"] for each in dashboard()["panels"]], 2):
         beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]

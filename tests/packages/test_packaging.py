@@ -1,6 +1,7 @@
 """The files that the Debian packages are made of: units, first configuration, certificate, manual
 pages and completions. tests/packages/prove installs the packages themselves."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -8,6 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from shells import Shell
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
@@ -39,7 +42,7 @@ def unit_for(version: int) -> str:
     """The unit as debian/rules makes it for this version of systemd."""
     text = (PACKAGING / "systemd/cleat.service").read_text()
     rules = (PACKAGING / "debian/rules").read_text()
-    change = re.search(r"sed 's\|\^(.*)\$\$\|(.*)\|' ", rules)
+    change = re.search(r"'s\|\^(.*)\$\$\|(.*)\|' ", rules)
     new = change[2].replace("\\n", "\n").replace("$$", "$")
     assert f"{change[1]}\n" in text and "-ge 253" in rules
     return text if version >= 253 else text.replace(f"{change[1]}\n", f"{new}\n")
@@ -175,6 +178,9 @@ def test_a_manual_page_is_good(tmp_path: Path, program: str, flag: str):
     said = run("mandoc", "-T", "lint", "-W", "warning", page).stdout
     # A page of a build has a version in the place of a date.
     assert [line for line in said.splitlines() if "missing date" not in line] == []
+    for columns in (60, 80, 120):
+        ran = run("groff", "-man", "-Tutf8", "-ww", "-z", f"-rLL={columns}n", page)
+        assert (ran.returncode, ran.stderr) == (0, ""), columns
     # Bold letters are printed twice.
     shown = re.sub(".\x08", "", run("mandoc", "-T", "utf8", page).stdout)
     assert "SYNOPSIS" in shown or flag == "--config-manual"
@@ -196,12 +202,97 @@ def bash_words(program: str, *words: str) -> set[str]:
 def test_bash_completes_words():
     assert bash_words("cleat", "--worker") == {"--workers"}
     assert bash_words("cleat", "expl") == {"explain"}
-    assert bash_words("cleat", "explain", "--") >= {"--sni", "--alpn"}
-    assert bash_words("cleat", "--client-verify", "") == {"none", "optional", "required"}
-    assert bash_words("cleat", "--client-verify", "=") == {"none", "optional", "required"}
-    assert bash_words("cleat", "--config", "/et") == {"/etc"}
+    assert bash_words("cleat", "explain", "--") >= {"--sni", "--alpn", "--config"}
+    assert not bash_words("cleat", "check", "--") & {"--manual", "--test", "--sni"}
     assert bash_words("cleat-bench", "load", "--arrivals", "p") == {"poisson"}
-    assert bash_words("cleat-locks", "") >= {"run", "report", "diff"}
+    assert bash_words("cleat-locks", "") == {
+        "run", "report", "diff", "folded", "html", "per-operation", "mark", "attach", "lines",
+        "lines-report", "lines-mark", "lines-flags"}  # fmt: skip
+
+
+def test_bash_offers_every_value_of_a_flag_that_has_few():
+    verify = {"none", "optional", "required"}
+    assert bash_words("cleat", "--client-verify", "") == verify
+    assert bash_words("cleat", "--client-verify", "=") == verify
+    assert bash_words("cleat", "--client-verify", "=", "o") == {"optional"}
+    assert bash_words("cleat", "--log-level", "") == {"0", "1", "2"}
+    assert bash_words("cleat", "--tls-protos", "") == {"TLSv1.2", "TLSv1.3"}
+    assert bash_words("cleat", "--syslog-facility", "local") == {
+        f"local{number}" for number in range(8)}  # fmt: skip
+    assert bash_words("cleat", "--help", "wo") == {"workers"}
+    assert bash_words("cleat", "--tickets-resumed", "") == set()  # Any number.
+    assert bash_words("cleat-bench", "compare", "--base", "ha") == {"haproxy", "haproxy-awslc"}
+    assert "blocked" in bash_words("cleat-locks", "folded", "--what", "")
+    assert bash_words("cleat-bench", "load", "--rate", "") == set()
+
+
+def test_bash_offers_on_and_off_behind_an_equals_sign_only():
+    """A flag of its own means on, so the next word is another one's."""
+    assert bash_words("cleat", "--daemon", "=") == {"on", "off"}
+    assert not bash_words("cleat", "--daemon", "") & {"on", "off"}
+
+
+def test_bash_offers_files_where_a_file_is_meant():
+    assert bash_words("cleat", "--config", "/et") == {"/etc"}
+    assert bash_words("cleat", "--access-log", "std") == {"stdout"}
+    assert bash_words("cleat", "--access-log", "/et") == {"/etc"}
+    assert bash_words("cleat", "/et") == {"/etc"}  # A certificate.
+    assert bash_words("cleat", "health", "/et") == {"/etc"}  # A socket.
+    assert bash_words("cleat-bench", "load", "--ca", "/et") == {"/etc"}
+    assert bash_words("cleat-bench", "load", "/et") == set()  # A host.
+
+
+def test_bash_knows_which_word_of_a_subcommand_is_next():
+    assert bash_words("cleat", "ticket-secret", "") == {"new"}
+    assert bash_words("cleat", "ticket-secret", "new", "/et") == {"/etc"}
+    assert bash_words("cleat-bench", "serve", "--scenario", "x", "hi") == {"hitch"}
+    assert bash_words("cleat-bench", "serve", "--scenario", "=", "x", "hi") == {"hitch"}
+    assert bash_words("cleat-bench", "serve", "hitch", "") == set()
+    assert bash_words("cleat-locks", "mark", "/et") == {"/etc"}
+    assert bash_words("cleat-locks", "mark", "t.locks", "") == {"begin", "end"}
+    assert "printf" in bash_words("cleat-locks", "run", "--hz", "9", "--", "print")
+    assert bash_words("cleat-bench", "report", "a", "b", "/et") == {"/etc"}
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+def test_tab_completes_a_line(tmp_path: Path, name: str):
+    if not shutil.which(name):
+        pytest.skip(f"{name} is not installed")
+    (tmp_path / "a site.pem").touch()
+    script = printed("cleat", "--completion", name)
+    with contextlib.closing(Shell(name, "cleat", script, tmp_path)) as shell:
+        assert shell.arguments("cleat expl\t x") == ["explain", "x"]
+        assert shell.arguments("cleat --worker\t") == ["--workers"]
+        assert shell.arguments("cleat --client-verify req\t x") == [
+            "--client-verify", "required", "x"]  # fmt: skip
+        assert shell.arguments("cleat --client-verify=req\t x") == ["--client-verify=required", "x"]
+        assert shell.arguments("cleat --daemon=of\t x") == ["--daemon=off", "x"]
+        assert shell.arguments("cleat --access-log std\t x") == ["--access-log", "stdout", "x"]
+        assert shell.arguments("cleat --access-log a\t x") == ["--access-log", "a site.pem", "x"]
+        assert shell.arguments("cleat --pem-file a\t x") == ["--pem-file", "a site.pem", "x"]
+        assert shell.arguments("cleat a\t x") == ["a site.pem", "x"]
+        assert shell.arguments("cleat --workers a\t x") == ["--workers", "auto", "x"]
+        assert shell.arguments("cleat --keepalive a\t x") == ["--keepalive", "a", "x"]
+        assert shell.arguments("cleat check --all --pem-dir-rec\t x") == [
+            "check", "--all", "--pem-dir-recursive", "x"]  # fmt: skip
+        assert shell.arguments("cleat ticket-secret n\t a\t") == [
+            "ticket-secret", "new", "a site.pem"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+def test_tab_completes_lines_of_the_other_programs(tmp_path: Path, name: str):
+    if not shutil.which(name):
+        pytest.skip(f"{name} is not installed")
+    (tmp_path / "a.locks").touch()
+    for program, line, words in (
+        ("cleat-bench", "serve hi\t --scenario full-rsa-2\t", [
+            "serve", "hitch", "--scenario", "full-rsa-2048"]),
+        ("cleat-bench", "transfer --direction u\t", ["transfer", "--direction", "up"]),
+        ("cleat-locks", "mark a\t b\t", ["mark", "a.locks", "begin"]),
+    ):  # fmt: skip
+        script = printed(program, "--completion", name)
+        with contextlib.closing(Shell(name, program, script, tmp_path)) as shell:
+            assert shell.arguments(f"{program} {line}") == words
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -217,7 +308,8 @@ def test_zsh_reads_its_completion(tmp_path: Path, program: str):
         f"words=({program} -); CURRENT=2; . {file}",
     )
     assert (shown.returncode, shown.stderr) == (0, "")
-    specification = re.compile(r"\*(-[\w-]*=?\[(\\.|[^\]\\])*\](:.*)?|:file:_files)")
+    specification = re.compile(
+        r"\*-[\w-]*(=-?)?\[(\\.|[^\]\\])*\](::?[^:]+(\\:[^:]+)*:.*)?|(\*|\d):[^:]+:.*")
     lines = shown.stdout.splitlines()
     assert len(lines) > 3
     assert [line for line in lines if not specification.fullmatch(line)] == []

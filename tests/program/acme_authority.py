@@ -9,7 +9,8 @@ from typing import Iterator
 
 from certificates import Certificate
 from deadlines import DEADLINE, eventually
-from server_process import accepts, free_port
+from ports import free_port
+from server_process import accepts
 
 NAME = "www.cleat.example"
 

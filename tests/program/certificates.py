@@ -1,8 +1,10 @@
 """Certificates for the tests, made with the openssl program: made anew in every run, since what is
 committed expires."""
 
+import hashlib
 import itertools
 import shutil
+import ssl
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,18 @@ class Certificate:
     cert: Path
     key: Path
     fingerprint: str  # SHA-256 of the DER, in lower case.
+
+    @property
+    def issuer(self) -> str:
+        """issuer is the issuer's name as RFC 2253 writes it."""
+        text = openssl("x509", "-in", self.cert, "-noout", "-issuer", "-nameopt", "RFC2253")
+        return text.strip().removeprefix("issuer=")
+
+    @property
+    def serial(self) -> str:
+        """serial is the serial number in hexadecimal, in lower case."""
+        text = openssl("x509", "-in", self.cert, "-noout", "-serial")
+        return text.strip().removeprefix("serial=").lower()
 
 
 class CertificateMaker:
@@ -134,8 +148,7 @@ class CertificateMaker:
     def keep(self, name: str, cert: Path, key: Path) -> Certificate:
         pem = self.folder / f"{name}.pem"
         pem.write_text(key.read_text() + cert.read_text())
-        printed = openssl("x509", "-in", cert, "-noout", "-fingerprint", "-sha256")
-        fingerprint = printed.split("=")[1].strip().replace(":", "").lower()
+        fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(cert.read_text())).hexdigest()
         self.made[name] = Certificate(pem, cert, key, fingerprint)
         return self.made[name]
 

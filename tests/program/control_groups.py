@@ -1,15 +1,16 @@
-"""Control groups that ration CPU: where one can be made."""
+"""Control groups that ration CPU, or limit memory: where one can be made."""
 
 import os
 from pathlib import Path
 
 
-def rationing() -> Path | None:
-    """rationing is the folder in which a control group can be made that rations CPU."""
+def folder_for(controller: str, old_file: str, new_file: str) -> Path | None:
+    """folder_for is the folder in which a control group can be made that has the file: of the
+    controller of version 1, or of version 2."""
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, folder, kind, options, *_ = line.split()
-        wanted = {"cgroup": "cpu.cfs_quota_us", "cgroup2": "cpu.max"}.get(kind)
-        if not wanted or kind == "cgroup" and "cpu" not in options.split(","):
+        wanted = {"cgroup": old_file, "cgroup2": new_file}.get(kind)
+        if not wanted or kind == "cgroup" and controller not in options.split(","):
             continue
         probe = Path(folder) / f"cleat-test-{os.getpid()}"
         try:
@@ -23,4 +24,5 @@ def rationing() -> Path | None:
     return None
 
 
-RATIONING = rationing()
+RATIONING = folder_for("cpu", "cpu.cfs_quota_us", "cpu.max")
+LIMITING_MEMORY = folder_for("memory", "memory.limit_in_bytes", "memory.max")

@@ -10,19 +10,7 @@ from pathlib import Path
 import pytest
 
 from deadlines import DEADLINE, eventually
-
-
-def free_port() -> int:
-    """A port that is free for UDP and TCP."""
-    while True:
-        with socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-            tcp.bind(("127.0.0.1", 0))
-            port = tcp.getsockname()[1]
-            try:
-                udp.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
+from ports import free_port
 
 
 class DnsServer:

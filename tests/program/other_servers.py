@@ -12,7 +12,8 @@ import pytest
 
 from certificates import Certificate
 from deadlines import DEADLINE, eventually
-from server_process import accepts, free_port
+from ports import free_port
+from server_process import accepts
 
 NGINX = """
 daemon off;
@@ -43,7 +44,10 @@ http {{
 @contextlib.contextmanager
 def running(*command: object, port: int) -> Iterator[None]:
     """running starts a server that listens at a port, and ends it with all that it has started. It
-    skips the test where there is no such program."""
+    skips the test where there is no such program.
+
+    hitch listens twice. Its first socket, which only shows that it can, is closed before it has a
+    worker, and resets its connections."""
     program = shutil.which(str(command[0]), path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         pytest.skip(f"there is no {command[0]}")
@@ -51,8 +55,14 @@ def running(*command: object, port: int) -> Iterator[None]:
         [program, *map(str, command[1:])], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+
+    def listens() -> bool:
+        begun = Path(program).name != "hitch" or bool(children.read_text())
+        return (begun and accepts(port)) or process.poll() is not None
+
     try:
-        eventually(f"{command[0]} listens", lambda: accepts(port) or process.poll() is not None)
+        eventually(f"{command[0]} listens", listens)
         assert process.poll() is None, process.stdout.read()
         yield
     finally:

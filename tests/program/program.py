@@ -108,6 +108,8 @@ class Cleat:
         **options: object,
     ) -> None:
         self.lines: list[str] = []  # Of standard error: the log, and what comes before it.
+        self.parsed = 0  # Lines that are among the events: each is parsed once.
+        self.events: dict[str | None, list[dict[str, str]]] = {None: []}  # None: all.
         self.more = threading.Condition()
         self.is_over = False
         command = list(map(str, (*wrapper, program or binary(), *arguments)))
@@ -135,8 +137,12 @@ class Cleat:
     def log(self, **wanted: str) -> list[dict[str, str]]:
         """log returns the lines so far whose fields are all as wanted."""
         with self.more:
-            lines = list(self.lines)
-        return [f for f in map(fields, lines) if f and wanted.items() <= f.items()]
+            for found in filter(None, map(fields, self.lines[self.parsed :])):
+                self.events[None].append(found)
+                self.events.setdefault(found.get("event", ""), []).append(found)
+            self.parsed = len(self.lines)
+            candidates = list(self.events.get(wanted.get("event"), []))
+        return [dict(each) for each in candidates if wanted.items() <= each.items()]
 
     def wait_for_log(self, times: int = 1, **wanted: str) -> dict[str, str]:
         """wait_for_log waits until such a line was written so many times; it returns the last."""

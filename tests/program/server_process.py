@@ -8,6 +8,8 @@ import sys
 from contextlib import contextmanager
 from typing import Iterator
 
+from ports import free_port
+
 PROGRAM = """
 import asyncio, sys
 
@@ -31,11 +33,6 @@ asyncio.run(main())
 
 # For check-send and check-expect.
 CHECK = ["check = tcp", "check-interval = 1", 'check-send = "PING\\n"', 'check-expect = "PONG"']
-
-
-def free_port(host: str = "127.0.0.1") -> int:
-    with socket.create_server((host, 0)) as held:
-        return held.getsockname()[1]
 
 
 def accepts(port: int) -> bool:

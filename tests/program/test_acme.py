@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from acme_authority import NAME, run_client
-from server_process import free_port
+from ports import free_port
 from upstream_blocks import frontend, route, upstream
 
 pytestmark = pytest.mark.skipif(

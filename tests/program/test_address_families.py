@@ -2,8 +2,10 @@
 connection a delay, and the others nothing.
 
 The tests have a network of their own, which only root can, with a device behind which nobody
-listens: its packets are for another one, so they are dropped without a word."""
+listens: its packets are for another one, so they are dropped without a word. The tests count the
+connections that were tried there, not the time that each took: a busy machine makes that longer."""
 
+import socket
 import subprocess
 import time
 
@@ -20,6 +22,8 @@ from upstream_blocks import answer, saying, upstream
 SILENT_V6, SILENT_V4 = "fd00::2", "192.0.2.2"
 MOVED_V6 = "fd01::2"  # Here at first, and then behind that device.
 DELAY_S = 0.25  # limits::attempt_delay
+ETH_P_ALL, ETH_P_IPV6 = 0x0003, 0x86DD
+SYN, ACK = 0x02, 0x10  # Flags of TCP (RFC 9293, section 3.1).
 
 
 def ip(command):
@@ -52,6 +56,35 @@ def _network(ipv6):
         yield
 
 
+class Tried:
+    """Tried are the connections to silent addresses: each has a port of its own, and a SYN that the
+    kernel may repeat."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
+        self.socket.bind(("nobody0", ETH_P_ALL))
+        self.socket.setblocking(False)
+        self.ports = set()
+
+    def count(self):
+        while True:
+            try:
+                packet, (_, kind, *_) = self.socket.recvfrom(2048)
+            except BlockingIOError:
+                return len(self.ports)
+            protocol, head = (packet[6], 40) if kind == ETH_P_IPV6 else (packet[9], 20)
+            is_tcp = protocol == socket.IPPROTO_TCP
+            if is_tcp and packet[head + 13] & (SYN | ACK) == SYN:
+                self.ports.add(packet[head : head + 2])
+
+
+@pytest.fixture
+def tried(_network):
+    made = Tried()
+    yield made
+    made.socket.close()
+
+
 @pytest.fixture
 def named(_network, tmp_path):
     """named gives app.example these addresses, and is the settings that it is found by."""
@@ -72,7 +105,7 @@ def timed(port):
     return said, time.monotonic() - begin
 
 
-def test_a_silent_family_costs_one_delay(serve, origin, named):
+def test_a_silent_family_costs_one_delay(serve, origin, named, tried):
     behind = origin(saying("4"), host="127.0.0.2")
     dns = named("127.0.0.2", SILENT_V6)
     server = serve(
@@ -80,10 +113,10 @@ def test_a_silent_family_costs_one_delay(serve, origin, named):
         + f'upstream = "app"\nfrontend = "[127.0.0.1]:0"\nadmin = "[127.0.0.1]:0"\n{dns.setting}'
     )
     said, first = timed(server.port)
-    assert said == "4" and DELAY_S <= first < DELAY_S + 1  # A part of the timeout is 15 s.
-    later = [timed(server.port) for _ in range(10)]
-    assert {said for said, _ in later} == {"4"}
-    assert sum(took for _, took in later) < DELAY_S
+    assert said == "4" and DELAY_S <= first < 15  # That is a part of the timeout.
+    assert tried.count() == 1
+    assert {answer(server.port) for _ in range(10)} == {"4"}
+    assert tried.count() == 1
     metrics = admin_of(server).metrics()
     one = {"upstream": "app", "server": f"[app.example]:{behind.port}"}
     assert metrics.value("cleat_upstream_server_connections_total", **one) == 11
@@ -91,7 +124,7 @@ def test_a_silent_family_costs_one_delay(serve, origin, named):
     assert not server.log(event="server-ejected")
 
 
-def test_the_family_that_has_answered_is_lost(serve, origin, named):
+def test_the_family_that_has_answered_is_lost(serve, origin, named, tried):
     """cleat then tries the first family again beside the second, and prefers it again."""
     v4 = origin(saying("4"), host="127.0.0.2")
     origin(saying("6"), host=MOVED_V6, port=v4.port)
@@ -101,16 +134,17 @@ def test_the_family_that_has_answered_is_lost(serve, origin, named):
     ip(f"address del {MOVED_V6}/128 dev lo")
     ip("route add fd01::/64 dev silent0")
     said, took = timed(server.port)
-    assert said == "4" and DELAY_S <= took < DELAY_S + 1
-    said, took = timed(server.port)
-    assert said == "4" and took < DELAY_S
+    assert said == "4" and DELAY_S <= took < 15
+    assert tried.count() == 1
+    assert answer(server.port) == "4"
+    assert tried.count() == 1
     ip("route del fd01::/64 dev silent0")
     add_moved()
     v4.close()  # It refuses.
     assert answer(server.port) == "6"
 
 
-def test_where_both_are_silent_the_server_has_failed(serve, origin, named):
+def test_where_both_are_silent_the_server_has_failed(serve, origin, named, tried):
     dns = named(SILENT_V4, SILENT_V6)
     spare = origin(saying("spare"))
     server = serve(
@@ -119,12 +153,14 @@ def test_where_both_are_silent_the_server_has_failed(serve, origin, named):
         + dns.setting
     )
     said, took = timed(server.port)
-    assert said == "spare" and 1 < took < 3 + 1  # Two of three parts of the timeout.
+    assert said == "spare" and 1 < took  # Two of three parts of the timeout are for both.
     assert server.wait_for_log(event="server-ejected")["server"] == "[app.example]:80"
-    assert timed(server.port)[1] < DELAY_S
+    assert tried.count() == 2
+    assert answer(server.port) == "spare"
+    assert tried.count() == 2
 
 
-def test_tls_to_the_family_that_answers(serve, certs, origin, named):
+def test_tls_to_the_family_that_answers(serve, certs, origin, named, tried):
     behind = origin(over_tls(settings(certs.ecdsa), lambda end: end.send(b"4")), host="127.0.0.2")
     dns = named("127.0.0.2", SILENT_V6)
     server = serve(
@@ -135,6 +171,6 @@ def test_tls_to_the_family_that_answers(serve, certs, origin, named):
     for _ in range(2):
         with TlsClient(server.port) as client:
             assert client.receive(1) == b"4"
-    assert DELAY_S <= time.monotonic() - begin < 2 * DELAY_S + 1
-    assert len(behind.all) == 2
+    assert DELAY_S <= time.monotonic() - begin < 15
+    assert len(behind.all) == 2 and tried.count() == 1
     assert not server.log(event="upstream-handshake-failed")

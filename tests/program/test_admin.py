@@ -17,7 +17,7 @@ from admin_client import (  # noqa: F401: the fixtures
 )  # fmt: skip
 from deadlines import DEADLINE, SANITIZED, eventually
 from program import complaints, open_folder, run, run_as_nobody
-from server_process import free_port
+from ports import free_port
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, refused
 
 REQUEST = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -291,6 +291,22 @@ def test_it_is_not_ready_from_the_beginning_of_a_drain(serve, by_command):
     assert server.wait() == 0
 
 
+@pytest.mark.parametrize("by_command", [True, False], ids=["drain", "SIGTERM"])
+def test_drain_delay_lets_a_balancer_see_it_before_clients_are_refused(serve, by_command):
+    server, admin = serve("--drain-delay", 86400, shutdown_timeout=int(DEADLINE))
+    if by_command:
+        assert admin.post("/drain").json == {"draining": True}
+    else:
+        server.signal(signal.SIGTERM)
+    eventually("it is not ready", lambda: admin.get("/readyz").status == 503)
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"still served") == b"still served"
+        server.signal(signal.SIGTERM)
+        server.wait_for_log(event="draining")
+        assert client.exchange(b"to the end") == b"to the end"
+    assert server.wait() == 0
+
+
 def test_a_reload_says_what_has_changed(change):
     change.write(f'admin = "{LOCAL}"', "idle-timeout = 7")
     got = change.admin.post("/reload")
@@ -453,6 +469,14 @@ def test_the_end_of_the_program_does_not_wait_for_a_stuck_client(serve):
 # The UNIX socket, and reloads that change the address.
 
 
+def listening_at(path):
+    """A socket of another program that listens there."""
+    made = socket.socket(socket.AF_UNIX)
+    made.bind(str(path))
+    made.listen()
+    return made
+
+
 def test_a_unix_socket_is_its_owners_and_goes_with_cleat(certs, serve, tmp_path):
     path = tmp_path / "admin.sock"
     server, admin = serve(where=path)
@@ -519,6 +543,35 @@ def test_a_reload_that_is_refused_leaves_it_as_it_was(change, tmp_path):
     assert problem["key"] == "admin"
     assert "No such file or directory" in problem["text"]
     assert change.admin.get("/readyz").status == 200
+
+
+def test_a_reload_makes_a_socket_again_that_somebody_has_removed(change, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    path = folder / "admin.sock"
+    change.write(f'admin = "{path}"')
+    assert change.reload().returncode == 0
+    assert admin_of(change.server, times=2).get("/readyz").status == 200
+    path.unlink()
+    with listening_at(path) as replaced:  # Another program's, which it keeps.
+        ran = change.reload()
+        assert ran.returncode == 0, ran.stdout
+        assert "was removed while cleat listened on it: cannot listen on" in ran.stdout
+        assert "Address already in use" in ran.stdout
+        assert replaced.getsockname() == str(path)
+    path.unlink()
+    ran = change.reload()
+    assert ran.returncode == 0, ran.stdout
+    assert f"the socket {path} was removed while cleat listened on it" in ran.stdout
+    admin = admin_of(change.server, times=3)
+    assert admin.get("/readyz").status == 200
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    problems = change.server.log(event="reload-warning")
+    assert ["this reload makes it again" in each["problem"] for each in problems] == [False, True]
+    assert change.reload().stdout.startswith("reloaded in ")  # It is in its place.
+    assert not change.server.log(event="reload-refused")
+    change.server.end()
+    assert not path.exists()
 
 
 def test_a_user_who_may_not_write_the_folder_is_told(certs):

@@ -195,9 +195,26 @@ class TestSettings:
             refused(f'{value}\n{key} = "{word}"', ":4:", ":5:", word, mistakes=2)
 
     def test_a_value_that_cannot_be_read_has_no_consequences(self, refused):
-        """Settings are compared, and certificates are read, once all are known."""
-        refused('client-verify = requierd\nclient-verify-ca = "none.pem"', ":4:", pem="none.pem")
+        """Settings are compared, and certificates are read, once all are known. A file that is not
+        there is no consequence."""
+        refused('client-verify = requierd\nclient-verify-ca = "none.pem"', ":4:")
         refused('upstrem = { name = "a" }\nupstream = a', ":4:")
+
+    @pytest.mark.parametrize("value", ["idle-timeout = x", "nonsense = 3", "proxy-xlient = on"])
+    def test_a_value_that_cannot_be_read_hides_no_file_that_is_missing(self, refused, value):
+        block = '{\ncert = "no1.pem"\nprivate-key = "no2.key"\nocsp-resp-file = "no3.der"\n}'
+        refused(f"{value}\npem-file = {block}", ":4:", *"123", mistakes=5, pem="no.pem")
+        client = 'client-verify = required\nclient-verify-ca = "no1"\nclient-verify-crl = "no2"'
+        refused(f"{value}\n{client}", ":4:", ":6:", ":7:", "read no1", "read no2", mistakes=3)
+        others = 'ticket-secret = "no1"\npem-dir = "no2"\ndeny-from = "@no3"'
+        refused(f"{value}\n{others}", ":4:", ":5:", ":6:", ":7:", "No such file", mistakes=4)
+
+    def test_a_word_behind_a_wrong_flag_may_be_its_value(self, tmp_path, certs):
+        ran = run("--wrokers", "2", cwd=tmp_path)
+        assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1), ran.stderr
+        (tmp_path / "c.conf").write_text("idle-timeout = x\n")
+        ran = run("-t", "--config", "c.conf", "no.pem", cwd=tmp_path)
+        assert "cannot read no.pem" in ran.stderr and "c.conf:1:16" in ran.stderr
 
     def test_a_certificate_that_cannot_be_read_hides_no_setting(self, refused, tmp_path):
         text = 'ciphersuites = "TLS_NO_SUCH"'
@@ -233,7 +250,11 @@ class TestSettings:
     def test_a_configuration_that_is_a_program(self, tmp_path):
         import program
 
-        ran = run("--config", program.binary())
+        # All of a release is 2.8 million errors, and a sanitizer's program is refused for its size.
+        beginning = tmp_path / "cleat"
+        with program.binary().open("rb") as whole:
+            beginning.write_bytes(whole.read(1 << 18))
+        ran = run("--config", beginning)
         assert ran.returncode == 1 and len(ran.stderr) < 100_000
         assert not any(c < " " for c in ran.stderr.replace("\n", ""))
 

@@ -1,12 +1,13 @@
 """Active checks: a server that is killed, frozen or silent is noticed, and comes back."""
 
 import json
+import signal
 import subprocess
 
 import pytest
 
 from admin_client import admin_of
-from deadlines import DEADLINE, SANITIZED, eventually
+from deadlines import DEADLINE, eventually
 from origins import echo
 from program import binary
 from reloads import reload_with
@@ -111,13 +112,13 @@ def test_a_reload_keeps_what_the_checks_have_found_and_takes_new_ones(serve, ori
 def test_a_server_of_three_that_fails_costs_no_connection_under_load(
     cleat, config, certs, tmp_path, harm
 ):
-    """At 500 new connections a second. Only what the server had accepted may be lost: a frozen one
-    answers when it goes on, and the kernel ends the connections of a killed one, with a reset where
-    it had bytes to read."""
+    """As many new connections as the machine makes. Only what the server had accepted may be lost:
+    a frozen one answers when it goes on, and the kernel ends the connections of a killed one, with
+    a reset where it had bytes to read."""
     bench = binary().with_name("cleat-bench")
     if not bench.exists():
         pytest.skip("cleat-bench was not built")
-    rate = 50 if SANITIZED else 500
+    at_once = 8
     with servers("a", "b", "c") as three:
         text = upstream(*(each.address for each in three), lines=CHECK) + 'upstream = "app"\n'
         text += 'admin = "[127.0.0.1]:0"\n'
@@ -126,25 +127,36 @@ def test_a_server_of_three_that_fails_costs_no_connection_under_load(
         admin = admin_of(server)
         admin.post("/log-level?level=1")  # No line for each connection.
         result = tmp_path / "result.json"
-        words = ["load", "--no-preflight", "--rate", str(rate), "-d", "10s", "--close", "reset"]
-        words += ["--raw", "who\n", "--expect-size", "2", "--json", str(result)]
+        words = ["load", "--no-preflight", "-c", str(at_once), "-d", "1h", "--close", "reset"]
+        words += ["--raw", "who\n", "--expect-size", "2", "--answer-timeout", f"{DEADLINE:.0f}s"]
         load = subprocess.Popen(
-            [bench, *words, f"127.0.0.1:{server.port}"],
+            [bench, *words, "--json", str(result), f"127.0.0.1:{server.port}"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-        eventually("there is load", lambda: admin.metrics().value("cleat_connections_total") > rate)
+
+        def wait_for_load(more):
+            before = admin.metrics().value("cleat_connections_total")
+            eventually(
+                "there is load",
+                lambda: admin.metrics().value("cleat_connections_total") > before + more,
+            )
+
+        wait_for_load(50)
         getattr(three[0], harm)()
-        assert server.wait_for_log(event="server-down")["server"] == three[0].address
+        server.wait_for_log(event="server-down", server=three[0].address)
         if harm == "kill":
+            wait_for_load(50)  # A frozen one may hold all connections until it goes on.
             three[0].start()
         else:
             three[0].thaw()
-        server.wait_for_log(event="server-up")
+        server.wait_for_log(event="server-up", server=three[0].address)
+        wait_for_load(50)
+        load.send_signal(signal.SIGINT)
         out, _ = load.communicate(timeout=DEADLINE)
         failures = json.loads(result.read_text())["failures"]
-        lost = sum(each["count"] for each in failures)
-        assert {each["stage"] for each in failures} <= {"answer"}, out
-        assert lost == 0 or (harm == "kill" and lost < rate / 10), out
+        lost = [each for each in failures if each["kind"] != "unfinished"]
+        assert {each["stage"] for each in lost} <= {"answer"}, out
+        assert sum(each["count"] for each in lost) <= (at_once if harm == "kill" else 0), out
         assert not server.log(event="connect-failed")

@@ -3,6 +3,7 @@ breaks of one side reach the other as they are; admission, routes, PROXY headers
 reloads are those of any frontend."""
 
 import hashlib
+import math
 import json
 import os
 import queue
@@ -72,9 +73,10 @@ def test_plaintext_becomes_tls(serve, origin, good, version):
 
 
 def fastest_answer(port):
-    """The time until a client that says nothing has its answer, the shortest of a few."""
-    times = []
-    for _ in range(3):
+    """The time until a client that says nothing has its answer, the shortest of ten: other programs
+    of the machine can make none shorter. One that is short enough ends the search."""
+    times = [math.inf]
+    while min(times) > 0.9 and len(times) <= 10:
         began = time.monotonic()
         assert answer(port) == "220 hello"
         times.append(time.monotonic() - began)

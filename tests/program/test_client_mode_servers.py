@@ -8,7 +8,8 @@ import os
 import pytest
 
 import origins
-from other_servers import free_port, nginx, running, s_server
+from other_servers import nginx, running, s_server
+from ports import free_port
 from plain_client import PlainClient
 from tls_origins import TlsEnd, ca, cut, good, over_tls, settings  # noqa: F401: the fixtures
 

@@ -83,6 +83,7 @@ def test_each_condition(serve, mixed, web, good, bad, has):
     line = server.wait_for_log(event="connection-refused")
     assert line["reason"] == "client-not-allowed"
     assert line["subject"] == "CN=alice,O=Example"
+    assert (line["issuer"], line["serial"]) == (mixed.issuer, mixed.serial)
     key, text = bad.split(" = ")
     assert line["detail"].endswith(
         f":1 asks for {key} {text.strip(chr(34))}; the certificate has {has}"

@@ -18,6 +18,7 @@ from tls_client import TlsClient, context
 
 FOLDER = program.binary().parent
 NAMES = ["asio_echo", "cleat_echo", "certificate_per_name", "demo_origin", "echo", "http_beast"]
+NAMES += ["https_client", "websocket_beast"]
 
 pytestmark = pytest.mark.skipif(
     not any((FOLDER / name).exists() for name in NAMES),
@@ -106,6 +107,61 @@ def test_http(example, certs):
         connection.request("GET", "/last", headers={"Connection": "close"})
         assert connection.getresponse().read()
         assert connection.sock is None
+
+
+def test_a_websocket(example, certs):
+    port = example("websocket_beast", "--cert", certs.ecdsa.pem)
+    with TlsClient(port) as client:
+        client.send(
+            b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+        )
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += client.receive()
+        assert head.startswith(b"HTTP/1.1 101 ")
+        mask = bytes(4)
+        client.send(b"\x81\x85" + mask + b"hello")
+        assert client.receive_exactly(7) == b"\x81\x05hello"
+        client.send(b"\x88\x82" + mask + b"\x03\xe8")
+        assert client.receive_exactly(4) == b"\x88\x02\x03\xe8"
+        assert client.receive_to_end() == b""  # close_notify follows.
+
+
+def test_what_is_no_websocket_is_refused(example, certs):
+    port = example("websocket_beast", "--cert", certs.ecdsa.pem)
+    with TlsClient(port) as client:
+        client.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.receive_to_end().startswith(b"HTTP/1.1 426 Upgrade Required\r\n")
+
+
+def test_a_client_resumes_its_sessions(example, cleat, certs, tmp_path):
+    server = cleat(backend=f"[127.0.0.1]:{example('demo_origin')}", pem=[certs.ecdsa])
+    flags = ["--port", server.port, "--authorities", certs.ecdsa.cert]
+    sessions = tmp_path / "sessions"
+    for resumed in ("", ", resumed"):
+        ran = run("https_client", "--host", "localhost", *flags, "--sessions", sessions)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        told = ran.stdout.splitlines()
+        assert [line.startswith("200 TLSv1.3, ") for line in told] == [True, True]
+        assert told[0].endswith(f" bytes{resumed}") and told[1].endswith(" bytes, resumed")
+    assert sessions.stat().st_mode & 0o777 == 0o600
+
+    sessions.write_text("no sessions")
+    ran = run("https_client", "--host", "localhost", *flags, "--sessions", sessions)
+    assert ran.returncode == 0 and ran.stderr.startswith(f"{sessions}: Bad message: ")
+
+
+def test_a_client_says_why_a_server_is_refused(cleat, certs):
+    server = cleat(pem=[certs.ecdsa])
+    other = certs.named("other", "DNS:localhost")
+    named = ["--host", "127.0.0.1", "--port", server.port]
+    ran = run("https_client", *named, "--authorities", other.cert)
+    assert ran.returncode == 1 and "no trusted authority has signed the server's" in ran.stderr
+    server = cleat(pem=[other])
+    ran = run("https_client", "--host", "127.0.0.1", "--port", server.port,
+              "--authorities", other.cert)  # fmt: skip
+    assert ran.returncode == 1 and "the server's certificate is for another name" in ran.stderr
 
 
 def test_a_certificate_for_each_name(example, certs):

@@ -3,10 +3,7 @@ stopped and goes on, signals come in any order, a client is gone at each step of
 docs/reliability.md has all faults with their tests."""
 
 import itertools
-import os
 import signal
-import struct
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,84 +11,9 @@ import pytest
 from admin_client import eventually_counts, serve  # noqa: F401: the fixture
 from deadlines import SANITIZED, eventually
 from tls_client import TLS_1_3, VERSIONS, TlsClient, only
-
-# The realtime clock is off by so many seconds as the file says.
-CLOCK = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/time.h>
-#include <time.h>
-
-static volatile int64_t const* ahead;
-
-__attribute__((constructor)) static void open_ahead(void)
-{
-    int const fd = open(getenv("CLOCK_AHEAD"), O_RDONLY | O_CLOEXEC);
-    void* const seen = mmap(0, sizeof *ahead, PROT_READ, MAP_SHARED, fd, 0);
-    if (seen != MAP_FAILED)
-        ahead = seen;
-}
-
-int clock_gettime(clockid_t which, struct timespec* now)
-{
-    static int (*next)(clockid_t, struct timespec*);
-    if (!next)
-        next = (int (*)(clockid_t, struct timespec*))dlsym(RTLD_NEXT, "clock_gettime");
-    int const result = next(which, now);
-    if (which == CLOCK_REALTIME && ahead)
-        now->tv_sec += *ahead;
-    return result;
-}
-
-time_t time(time_t* out)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (out)
-        *out = now.tv_sec;
-    return now.tv_sec;
-}
-
-int gettimeofday(struct timeval* now, void* zone)
-{
-    struct timespec exact;
-    (void)zone;
-    clock_gettime(CLOCK_REALTIME, &exact);
-    now->tv_sec = exact.tv_sec;
-    now->tv_usec = exact.tv_nsec / 1000;
-    return 0;
-}
-"""
+from wrong_clock import clock  # noqa: F401: the fixture
 
 HOUR = 3600
-
-
-class Clock:
-    def __init__(self, folder: Path) -> None:
-        source, self.library, self.file = (folder / each for each in ("c.c", "c.so", "ahead"))
-        source.write_text(CLOCK)
-        command = ["cc", "-shared", "-fPIC", "-o", self.library, source, "-ldl"]
-        subprocess.run(command, check=True)
-        self.jump(0)
-
-    def jump(self, seconds: int) -> None:
-        """jump sets how far the clock is ahead of the true one, in one write."""
-        fd = os.open(self.file, os.O_WRONLY | os.O_CREAT, 0o644)
-        os.pwrite(fd, struct.pack("=q", seconds), 0)
-        os.close(fd)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return os.environ | {"LD_PRELOAD": str(self.library), "CLOCK_AHEAD": str(self.file)}
-
-
-@pytest.fixture
-def clock(tmp_path):
-    return Clock(tmp_path)
 
 
 def resume(server, session, tls):

@@ -11,7 +11,7 @@ import pytest
 
 from admin_client import admin_of
 from program import Cleat, open_folder, run, run_as_nobody
-from server_process import free_port
+from ports import free_port
 from tls_client import TlsClient
 
 LOCAL = "[127.0.0.1]:0"

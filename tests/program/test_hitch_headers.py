@@ -14,7 +14,7 @@ import proxy_header
 from deadlines import DEADLINE
 from other_servers import running
 from proxy_header import parse_v2
-from server_process import free_port
+from ports import free_port
 from tls_client import VERSIONS, only
 
 HITCH = shutil.which("hitch") or shutil.which("/usr/sbin/hitch")

@@ -10,6 +10,7 @@ import pytest
 
 from admin_client import admin_of, eventually_counts
 from deadlines import DEADLINE, eventually
+from origins import echo
 from program import complaints, run
 from proxy_header import SIGNATURE, make_v2
 from reloads import reload_is_refused, reload_with, rewrite
@@ -49,8 +50,8 @@ def is_reset(connect):
     return is_reset
 
 
-def refused(server, reason):
-    return server.wait_for_log(event="connection-refused", reason=reason)
+def refused(server, reason, **more):
+    return server.wait_for_log(event="connection-refused", reason=reason, **more)
 
 
 def test_connections_in_all(serve, connect, is_reset):
@@ -178,6 +179,141 @@ def test_a_passthrough_has_the_same_limits(serve, connect, is_reset):
     refused(server, "client-connection-limit")
 
 
+# Limits of a client at one frontend, or on one route.
+
+
+def frontend(settings=""):
+    return f'frontend = {{ host = "127.0.0.1" port = "0" {settings} }}'
+
+
+def test_a_frontend_replaces_the_limit_of_a_client(serve, connect, is_reset):
+    """Its clients are counted apart: their connections elsewhere do not count."""
+    server = serve(
+        frontend("client-max-connections = 2"),
+        frontend(),
+        frontend(),
+        "client-max-connections = 1",
+        "log-level = 2",
+    )
+    own, one, other = server.ports
+    connect(one)
+    assert is_reset(one) and is_reset(other)  # These two count together.
+    first, _ = connect(own), connect(own)
+    assert is_reset(own)
+    refused(server, "client-connection-limit")
+    first.socket.close()
+    server.wait_for_log(event="connection-closed")
+    connect(own)
+    assert is_reset(own) and is_reset(other)
+
+
+def test_a_frontend_is_without_the_global_limit(serve, connect, is_reset):
+    server = serve(
+        frontend("client-max-connections = 0"), frontend(), "client-max-connections = 1"
+    )
+    free, narrow = server.ports
+    connect(narrow)
+    assert is_reset(narrow)
+    for _ in range(3):
+        connect(free)
+
+
+def test_a_frontend_has_its_own_handshake_rate(serve, is_reset):
+    server = serve(
+        frontend("client-handshake-rate = 1 client-handshake-burst = 3"),
+        frontend(),
+        'admin = "[127.0.0.1]:0"',
+    )
+    narrow, free = server.ports
+    began = time.monotonic()
+    admitted = sum(not is_reset(narrow) for _ in range(20))
+    assert 3 <= admitted <= 4 + time.monotonic() - began
+    assert not any(is_reset(free) for _ in range(20))
+    eventually_counts(
+        admin_of(server), "cleat_connections_refused_total", 20 - admitted,
+        reason="client-handshake-limit",
+    )  # fmt: skip
+
+
+def route(settings):
+    return f'route = {{ sni = "a.test" upstream = "app" {settings} }}'
+
+
+@pytest.fixture
+def app(origin):
+    return f'upstream = {{ name = "app" server = "{origin(echo).address}" }}'
+
+
+def test_a_client_has_so_many_connections_on_a_route(serve, app, connect, is_reset):
+    """Beside what it may have at the frontend. The reset comes after its ClientHello."""
+    server = serve(
+        app, frontend(route("client-max-connections = 1")), "client-max-connections = 3",
+        "log-level = 2", 'admin = "[127.0.0.1]:0"',
+    )  # fmt: skip
+    first = connect(server.port, name="a.test")
+    assert is_reset(server.port, name="a.test")
+    line = refused(server, "client-connection-limit")
+    assert (line["level"], line["sni"], line["route"]) == ("warning", "a.test", "sni a.test")
+    connect(server.port, name="a.test", source="127.0.0.2")  # Another client.
+    connect(server.port, name="b.test"), connect(server.port, name="b.test")
+    assert is_reset(server.port, name="b.test")  # The fourth at the frontend.
+    assert "route" not in refused(server, "client-connection-limit", times=2)
+    first.socket.close()
+    server.wait_for_log(event="connection-closed")
+    connect(server.port, name="a.test")
+    admin = admin_of(server)
+    reason = "client-connection-limit"
+    counted = eventually_counts(admin, "cleat_connections_refused_total", 2, reason=reason)
+    assert counted.sum("cleat_handshakes_failed_total") == 0
+
+
+def test_a_client_begins_so_many_handshakes_on_a_route(serve, app, connect, is_reset):
+    limits = "client-handshake-rate = 1 client-handshake-burst = 3"
+    server = serve(app, frontend(route(limits)))
+    began = time.monotonic()
+    admitted = sum(not is_reset(server.port, name="a.test") for _ in range(20))
+    assert 3 <= admitted <= 4 + time.monotonic() - began
+    assert refused(server, "client-handshake-limit")["route"] == "sni a.test"
+    assert not server.log(event="handshake-failed")
+    connect(server.port, name="a.test", source="127.0.0.2")
+    assert not any(is_reset(server.port, name="b.test") for _ in range(10))
+
+
+def test_a_route_counts_the_clients_of_a_passthrough(serve, origin, connect, is_reset):
+    away = origin(echo)
+    server = serve(
+        f'upstream = {{ name = "app" server = "{away.address}" }}',
+        frontend(route("passthrough = on client-max-connections = 1")),
+        "log-level = 2",
+    )
+    passed = connect(server.port, name="a.test", handshake=False)
+    passed.socket.sendall(passed.client_hello())
+    server.wait_for_log(event="passthrough-begins")
+    assert is_reset(server.port, name="a.test")
+    assert refused(server, "client-connection-limit")["route"] == "sni a.test, passthrough"
+
+
+def test_a_reload_changes_the_limits_of_scopes_and_keeps_their_counts(
+    serve, app, connect, is_reset
+):
+    server = serve(
+        app, frontend("client-max-connections = 1 " + route("max-connections = 9")),
+        "log-level = 2", "client-table-size = 100",
+    )  # fmt: skip
+    connect(server.port, name="b.test")
+    assert is_reset(server.port, name="b.test")
+    changed = reload_with(server, "client-max-connections = 1", "client-max-connections = 2")
+    assert changed["keys"] == "client-max-connections"
+    connect(server.port, name="b.test")
+    assert is_reset(server.port, name="b.test")  # The one from before counts.
+    reload_with(server, "client-max-connections = 2", "client-max-connections = 9")
+    connect(server.port, name="a.test")
+    changed = reload_with(server, "max-connections = 9 }", "client-max-connections = 1 }")
+    assert changed["keys"] == "route"
+    connect(server.port, name="a.test")  # The route counted no clients when the older one came.
+    assert is_reset(server.port, name="a.test")
+
+
 def test_refusals_are_counted_apart_from_failures(serve, connect, is_reset):
     server = serve("client-max-connections = 1", 'admin = "[127.0.0.1]:0"', "log-burst = 3")
     connect(server.port)
@@ -286,7 +422,8 @@ FRONTEND = 'frontend = { host = "127.0.0.1" port = "1" max-connections = %d }'
         ),
         (
             f"max-connections = 50\nclient-max-connections = 20\n{FRONTEND % 20}",
-            "client-max-connections: this has no effect: the frontends have at most 20 together. "
+            "client-max-connections: this has no effect: the frontends without one of "
+            "their own have at most 20 together. "
             "Write a smaller number, or leave one of them out.",
         ),
         (
@@ -356,4 +493,30 @@ def test_explain_names_the_limits(config, certs):
         "client_connections": 10,
         "client_handshake_rate": 5,
         "client_handshake_burst": 5,
+        "counted_at_frontend": False,
+        "route_client_connections": None,
+        "route_client_handshake_rate": None,
+        "route_client_handshake_burst": None,
     }
+
+
+def test_explain_names_the_limits_of_a_frontend_and_a_route(config, certs):
+    path = config(
+        'client-handshake-rate = 5\nupstream = { name = "app" server = "/nowhere" }\n'
+        'frontend = { host = "127.0.0.1" port = "443" client-max-connections = 10\n'
+        f"{route('client-handshake-rate = 2')} }}\n"
+        f'backend = "/nowhere"\npem-file = "{certs.ecdsa.pem}"\n'
+    )
+    asked = ["explain", "--config", path, "--from", "192.0.2.1", "--sni"]
+    said = " ".join(run(*asked, "a.test").stdout.split())
+    assert (
+        "limits 10 connections and 5 handshakes a second, 5 at once of 192.0.2.1/32 at this "
+        "frontend; 2 handshakes a second, 2 at once of 192.0.2.1/32 at the route" in said
+    )
+    assert "at the route" not in run(*asked, "b.test").stdout
+    (one,) = json.loads(run(*asked, "a.test", "--json").stdout)["frontends"]
+    assert one["limits"]["counted_at_frontend"] is True
+    assert one["limits"]["client_handshake_rate"] == 5
+    assert one["limits"]["route_client_connections"] is None
+    assert one["limits"]["route_client_handshake_rate"] == 2
+    assert one["limits"]["route_client_handshake_burst"] == 2

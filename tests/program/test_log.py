@@ -10,7 +10,8 @@ import pytest
 import logfmt
 from client_bytes import HOSTILE, hello_with_name, say
 from deadlines import DEADLINE, eventually
-from server_process import accepts, free_port
+from ports import free_port
+from server_process import accepts
 from tls_client import TLS_1_2, TlsClient, only, refused
 
 

@@ -1,10 +1,15 @@
 """Metrics of handshakes' phases and of certificates by name."""
 
+import os
+import shutil
 import socket
+import subprocess
 
 import pytest
 
-from admin_client import LOCAL, change, eventually_counts, serve, visit  # noqa: F401: the fixtures
+from admin_client import (  # noqa: F401: the fixtures
+    LOCAL, Metrics, change, eventually_counts, serve, visit,
+)
 from tls_client import TLS_1_2, TLS_1_3, only
 
 
@@ -38,6 +43,25 @@ def test_certificates_that_end_first_have_their_ends_by_name_where_asked(serve, 
     change.write(f'admin = "{LOCAL}"', "certificate-metrics = 5")
     assert change.reload().returncode == 0
     assert len(change.admin.metrics().labels("cleat_certificate_expiry_timestamp_seconds")) == 1
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not installed")
+def test_names_that_differ_in_bytes_of_no_utf8_are_series_of_their_own(serve, certs, tmp_path):
+    """Prometheus refuses a scrape in which a series comes twice, with all others in it."""
+    for name in (b"caf\xe9.pem", b"caf\xe8.pem", "caf\ufffd.pem".encode()):
+        (tmp_path / "pems").mkdir(exist_ok=True)
+        path = os.path.join(os.fsencode(tmp_path / "pems"), name)
+        with open(path, "wb") as file:
+            file.write(certs.ecdsa.pem.read_bytes())
+    _, admin = serve("--pem-dir", tmp_path / "pems", "--certificate-metrics", 5, pem=[])
+    text = admin.get("/metrics").text
+    found = Metrics(text).labels("cleat_certificate_expiry_timestamp_seconds")
+    assert sorted(each["certificate"].rsplit("/", 1)[1] for each in found) == [
+        "caf\ufffdE8.pem", "caf\ufffdE9.pem", "caf\ufffdEF\ufffdBF\ufffdBD.pem",
+    ]
+    words = ["promtool", "check", "metrics"]
+    ran = subprocess.run(words, input=text, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
 def test_the_log_level_changes_without_a_reload(change):

@@ -7,7 +7,7 @@ from origins import echo
 from other_servers import running
 from plain_client import PlainClient
 from proxy_header import receive_v1
-from server_process import free_port
+from ports import free_port
 from tls_client import TlsClient
 from tls_origins import block, ca, good  # noqa: F401: the fixtures
 

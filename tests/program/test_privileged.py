@@ -269,6 +269,19 @@ def port_request(port, host="127.0.0.1"):
     return b"p" + struct.pack("!BH", 4, port) + socket.inet_aton(host) + bytes(16)
 
 
+def cannot_watch_other_folders(channel, keys, null):
+    changes = ctypes.CDLL(None).inotify_init1(os.O_CLOEXEC)
+    for folder in (b"/etc", b"/etc/shadow", b"/", keys, keys + b"/other.pem", keys + b"/.."):
+        error, text, fds = channel.ask(b"w" + folder, changes)
+        assert (error, fds) == (13, []), folder
+        assert "the configuration on disk does not name" in text
+    named = keys + b"/site.pem"
+    assert channel.ask(b"w" + named)[0] == 22  # There is nothing to watch by.
+    assert channel.ask(b"w" + named, null)[0] == 22  # It is not inotify's.
+    assert channel.ask(b"w" + named, changes) == (0, "1/site.pem/", [])
+    os.close(changes)
+
+
 def test_an_attacker_in_cleat_gets_nothing_that_root_has_not_named(serve, site):
     (site.place / "secret").write_text("root's alone\n")
     logs = site.place / "logs"
@@ -319,6 +332,7 @@ def test_an_attacker_in_cleat_gets_nothing_that_root_has_not_named(serve, site):
         assert error in (22, 90) and fds == [], request  # EINVAL, EMSGSIZE
     error, _, fds = channel.ask(b"f" + key, *([null] * 100))
     assert error == 90 and fds == []
+    cannot_watch_other_folders(channel, keys, null)
     with socket.socket() as web:
         assert channel.ask(port_request(22), web.fileno())[0] == 13
         assert channel.ask(port_request(80, "0.0.0.0"), web.fileno())[0] == 13

@@ -1,10 +1,9 @@
 """With reload-on-change, cleat reloads when a file changes that its configuration names: however
 the file is replaced, and also when a renewal takes several writes."""
 
-import ctypes
-import errno
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -13,8 +12,8 @@ import pytest
 
 from certificates import Certificate
 from deadlines import eventually
-from program import open_files, run
-from reloads import replace
+from program import open_files, open_folder, run
+from reloads import reload, replace
 from tls_client import TlsClient, shown
 
 
@@ -22,8 +21,8 @@ from tls_client import TlsClient, shown
 def serve(cleat, tmp_path):
     """Starts cleat with a configuration file of these lines."""
 
-    def serve(*lines, **options):
-        path = tmp_path / "conf" / "cleat.conf"
+    def serve(*lines, place=tmp_path, **options):
+        path = place / "conf" / "cleat.conf"
         path.parent.mkdir(exist_ok=True)
         always = ['frontend = "[127.0.0.1]:0"', "reload-on-change = on", "log-level = 2"]
         path.write_text("\n".join([*always, *lines]) + "\n")
@@ -267,31 +266,89 @@ def unread_events(server):
     return server.state() != "S"
 
 
+@pytest.fixture
+def open_place():
+    with open_folder() as place:
+        yield place
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_folder_that_cannot_be_watched_is_named(serve, certs, tmp_path):
-    """As certbot's, which only root may read."""
-    pem = tmp_path / "archive" / "site.pem"
-    pem.parent.mkdir(mode=0o700)
+@pytest.mark.parametrize("is_new", [False, True], ids=["known", "new"])
+def test_a_folder_that_may_be_read_again(serve, certs, open_place, is_new):
+    """A folder that was closed by mistake refuses the reload, and its mode is mended: of one that
+    has been watched before, and of one that a new configuration names."""
+    known, new = open_place / "known", open_place / "new"
+    for folder in (known, new):
+        folder.mkdir(mode=0o755)
+        name = folder.name
+        (folder / "site.pem").write_text(certs.named(name, f"DNS:{name}.example").pem.read_text())
+        (folder / "site.pem").chmod(0o644)
+    server = serve(f'pem-dir = "{known}"', 'user = "nobody"', place=open_place)
+    server.path.parent.chmod(0o755)
+    closed = new if is_new else known
+    closed.chmod(0o700)
+    text = server.path.read_text()
+    replace(server.path, text + f'pem-dir = "{new}"\n', 0o644)
+    server.wait_for_log(event="reload-refused")
+    problems = [each["problem"] for each in server.log(event="reload-problem")]
+    assert any(f"cannot read {closed}" in each for each in problems), problems
+    closed.chmod(0o755)
+    server.wait_for_log(event="reloaded")
+    assert shown(server.port, "new.example") == certs.named("new", "DNS:new.example").fingerprint
+
+
+def test_more_changes_than_the_kernel_keeps(serve, certs, tmp_path):
+    """cleat stands still while its queue of changes overflows: the last one is not in it."""
+    folder = tmp_path / "pems"
+    folder.mkdir()
+    files = [folder / f"{number}.pem" for number in range(3)]
+    for number, path in enumerate(files):
+        path.write_text(certs.named(f"q{number}", f"DNS:q{number}.example").pem.read_text())
+    server = serve(f'pem-dir = "{folder}"', "certificate-cache = 1")
+    renewed = certs.named("q2-renewed", "DNS:q2.example")
+    with server.paused():
+        events = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+        for number in range(events + 2):  # The kernel keeps equal ones in a row as one.
+            os.utime(files[number % 2])
+        replace(files[2], renewed.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert shown(server.port, "q2.example") == renewed.fingerprint
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_folder_that_cannot_be_watched_is_named(serve, certs, open_place):
+    """Its files may be read and not listed; and the opener refuses what is below /tmp."""
+    pem = open_place / "archive" / "site.pem"
+    pem.parent.mkdir(mode=0o711)
     pem.write_text(certs.ecdsa.pem.read_text())
-    server = serve(f'pem-file = "{pem}"', 'user = "nobody"')
+    server = serve(f'pem-file = "{pem}"', 'user = "nobody"', place=open_place)
+    reload(server)
     assert server.wait_for_log(event="not-watched", folder=str(pem.parent))
 
 
-def test_without_the_kernel_files_are_compared(serve, certs, tmp_path):
-    """A limit of inotify is reached: the test takes every instance that its user may have."""
+@pytest.mark.parametrize(
+    "limit, number, kernels",
+    [
+        # One watch may be made, and cleat needs one for its certificate's folder and one for its
+        # configuration's.
+        ("max_inotify_watches", 1, "max_user_watches"),
+        ("max_inotify_instances", 0, "max_user_instances"),
+    ],
+    ids=["watches", "instances"],
+)
+def test_without_the_kernel_files_are_compared(serve, certs, tmp_path, limit, number, kernels):
+    """A limit of inotify is reached, in a user namespace: other tests need their share."""
+    limited = (
+        *("unshare", "--user", "--map-root-user", "sh", "-c"),
+        f'echo {number} > /proc/sys/user/{limit} && exec "$@"',
+        "sh",
+    )
+    if subprocess.run([*limited, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine has no user namespaces")
     pem = tmp_path / "site.pem"
     pem.write_text(certs.ecdsa.pem.read_text())
-    libc = ctypes.CDLL(None, use_errno=True)
-    taken = []
-    while (fd := libc.inotify_init1(os.O_CLOEXEC)) >= 0:
-        taken.append(fd)
-    assert ctypes.get_errno() == errno.EMFILE
-    try:
-        server = serve(f'pem-file = "{pem}"')
-        server.wait_for_log(event="watching-by-comparison")
-        pem.write_text(certs.rsa.pem.read_text())
-        server.wait_for_log(event="reloaded", certificates_changed="1")
-    finally:
-        for fd in taken:
-            os.close(fd)
+    server = serve(f'pem-file = "{pem}"', wrapper=limited)
+    assert kernels in server.wait_for_log(event="watching-by-comparison")["cure"]
+    pem.write_text(certs.rsa.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_changed="1")
     assert shown(server.port) == certs.rsa.fingerprint

@@ -8,11 +8,12 @@ import pytest
 
 import sessions
 from client_authorities import ca, good, verifies  # noqa: F401: the fixtures
-from deadlines import eventually
+from deadlines import SANITIZED
 from origins import echo
 from reloads import reload, replace, rewrite
 from tls_client import TLS_1_2, TLS_1_3, only, refused
 from upstream_blocks import upstream
+from wrong_clock import clock  # noqa: F401: the fixture
 
 
 def by_ticket(version):
@@ -45,10 +46,10 @@ def never_resumes(port, tls, session, **more):
 def places(cleat, config, certs):
     """places starts a cleat with two workers and a frontend for each line. It gives the server."""
 
-    def start(*lines, more=""):
+    def start(*lines, more="", **options):
         text = "".join(f'frontend = {{ host = "127.0.0.1" port = "0" {each} }}\n' for each in lines)
         path = config(text + f'pem-file = "{certs.ecdsa.pem}"\n' + more)
-        server = cleat("--config", path, "--workers", 2, pem=[], frontend=None)
+        server = cleat("--config", path, "--workers", 2, pem=[], frontend=None, **options)
         server.config = path
         return server
 
@@ -140,23 +141,19 @@ def test_a_session_does_not_resume_after_a_reload_with_other_rules(places, certs
     assert visit(server.port, tls, session)[0]
 
 
+@pytest.mark.skipif(SANITIZED, reason="the clock is preloaded")
 @WAYS
-def test_a_session_does_not_outlive_its_clients_certificate(places, certs, ca, client):
+def test_a_session_does_not_outlive_its_clients_certificate(places, certs, ca, clock, client):
+    """The session is valid for longer, by cleat's clock too."""
     now = datetime.datetime.now(datetime.timezone.utc)
-    dates = [(now + datetime.timedelta(seconds=s)).strftime("%Y%m%d%H%M%SZ") for s in (-60, 4)]
+    dates = [(now + datetime.timedelta(seconds=s)).strftime("%Y%m%d%H%M%SZ") for s in (-60, 600)]
     soon = certs.dated(f"soon-{now:%f}", "/CN=soon", *dates, by=ca)
-    server = places(verifies(ca))
+    server = places(verifies(ca), env=clock.environment)
     tls = client(certificate=soon.pem)
     _, session = visit(server.port, tls)
-
-    def is_refused():
-        try:
-            assert visit(server.port, tls, session)[0]
-        except OSError:
-            return True
-        return False
-
-    eventually("the session is refused", is_refused)
+    assert visit(server.port, tls, session)[0]
+    clock.jump(900)
+    refused(server.port, tls, name="a.test", session=session)
     server.wait_for_log(reason="client-certificate-expired")
 
 

@@ -3,6 +3,7 @@ says what of this is in force. A reload works within that, or says what to do.""
 
 import errno
 import os
+import platform
 import re
 import shutil
 import signal
@@ -14,13 +15,31 @@ import pytest
 from admin_client import admin_of
 from deadlines import eventually
 from origins import echo
-from program import complaints, run
+from failing_calls import without_call
+from program import binary, complaints, run
 from reloads import reload, reload_is_refused, replace
 from sandboxed_site import ABI, HAS_LANDLOCK, SANITIZED, elsewhere, needs_landlock  # noqa: F401
 from sandboxed_site import shown, site, status  # noqa: F401: the fixtures
 from tls_client import TlsClient
 
+SECCOMP = {"x86_64": 317, "aarch64": 277}[platform.machine()]
+
 pytestmark = pytest.mark.usefixtures("no_look_for_leaks")
+
+
+def sandbox_in_version(**how):
+    words = [binary(), "-V"]
+    text = subprocess.run(words, capture_output=True, text=True, check=True, **how).stdout
+    (line,) = [each for each in text.splitlines() if each.startswith("sandbox ")]
+    return line
+
+
+def test_the_version_tells_of_seccomp():
+    """In a container a filter may hold for cleat already, or keep it from having its own."""
+    assert "seccomp, no_new_privs" in sandbox_in_version()
+    line = sandbox_in_version(preexec_fn=without_call(SECCOMP))
+    assert "no_new_privs" in line
+    assert line.endswith("; no seccomp; this process has a seccomp filter already")
 
 
 @needs_landlock
@@ -167,6 +186,16 @@ def test_a_reload_that_names_a_folder_beyond_is_refused_with_the_cure(site, cert
     assert shown(server.port) == certs.ecdsa.fingerprint
     site.write(f'pem-dir = "{elsewhere}"')
     assert any(f"the sandbox keeps {elsewhere}" in each for each in reload_is_refused(server))
+
+
+@needs_landlock
+def test_a_key_beyond_is_one_error(site, certs, elsewhere):
+    server = site.start()
+    key = elsewhere / "other.key"
+    key.write_text(certs.ecdsa.key.read_text())
+    site.write(f'pem-file = {{ cert = "{site.pem}" private-key = "{key}" }}')
+    (problem,) = (each for each in reload_is_refused(server) if "error: " in each)
+    assert f"private-key: the sandbox keeps {key} from cleat" in problem
 
 
 def test_a_folder_that_was_named_for_later(site, certs, elsewhere):

@@ -226,3 +226,18 @@ def test_a_chroot_that_is_not_there(site, jail):
         assert ran.returncode == 1
         assert "cleat.conf:6:" in ran.stderr and "chroot" in ran.stderr
         assert f"{jail}/missing" in ran.stderr and "Make the folder" in ran.stderr
+
+
+@needs_root
+def test_the_admin_socket_needs_its_folder_inside_of_chroot(site, jail, elsewhere):
+    """The test says what the start says, though the folder is there outside."""
+    folder = elsewhere / "run"
+    folder.mkdir()
+    site.write(f'chroot = "{jail}"', f'admin = "{folder}/admin.sock"')
+    for flags in (("-t",), ()):
+        ran = run(*flags, "--config", site.config)
+        assert ran.returncode == 1, ran.stderr
+        assert f"cannot listen on {folder}/admin.sock inside {jail}, the chroot" in ran.stderr
+    inside = jail / folder.relative_to("/")
+    inside.mkdir(parents=True)
+    assert run("-t", "--config", site.config).returncode == 0

@@ -1,9 +1,10 @@
-"""SIGTERM: new connections are refused, those that are there finish, and the program ends with code
-0 and their count in the log; what is not finished after shutdown-timeout is cut. SIGINT, and a
-second SIGTERM, end it now."""
+"""SIGTERM: after drain-delay new connections are refused, those that are there finish, and the
+program ends with code 0 and their count in the log; what is not finished after shutdown-timeout is
+cut. Another SIGTERM begins the next of these steps, and SIGINT ends it now."""
 
 import signal
 import socket
+import time
 
 import pytest
 
@@ -47,6 +48,45 @@ def test_without_connections_it_ends_at_once(cleat):
     server.signal(signal.SIGTERM)
     assert server.wait() == 0
     assert server.log(event="ended")
+
+
+def test_with_drain_delay_it_goes_on_accepting_until_the_next_sigterm(cleat):
+    server = cleat("--drain-delay", 86400, shutdown_timeout=3600)
+    server.signal(signal.SIGTERM)
+    assert server.wait_for_log(event="drain-announced")["delay_s"] == "86400"
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"not too late") == b"not too late"
+        assert not server.log(event="draining")
+        server.signal(signal.SIGTERM)
+        server.wait_for_log(event="draining")
+        eventually("new connections are refused", lambda: refuses(server.port))
+        assert client.exchange(b"and after") == b"and after"
+        client.close_notify()
+        assert client.receive() == b""
+    assert server.wait() == 0
+
+
+def test_a_stray_sigusr2_ends_nothing(cleat):
+    """The signal's default is the end of the process, and with it of all connections."""
+    server = cleat(shutdown_timeout=60)
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"before") == b"before"
+        server.signal(signal.SIGUSR2)
+        assert "SIGHUP" in server.wait_for_log(event="signal-ignored", signal="SIGUSR2")["cure"]
+        assert client.exchange(b"and after") == b"and after"
+        client.close_notify()
+        assert client.receive() == b""
+    server.signal(signal.SIGTERM)
+    assert server.wait() == 0
+
+
+def test_drain_delay_ends_by_itself(cleat):
+    server = cleat("--drain-delay", 1, shutdown_timeout=3600)
+    began = time.monotonic()
+    server.signal(signal.SIGTERM)
+    assert server.wait() == 0
+    assert time.monotonic() - began >= 1
+    assert server.log(event="draining")
 
 
 def test_the_handshake_under_way_may_finish(cleat):

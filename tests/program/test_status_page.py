@@ -31,6 +31,16 @@ return [...document.querySelectorAll('canvas')].map((canvas) =>
     Object.fromEntries(Chart.getChart(canvas).data.datasets.map((set) =>
         [set.label, Math.max(0, ...set.data.map((point) => point.y))])));
 """
+# Texts of a kind of element that break within a line.
+BROKEN = """
+const lines = (node) => {
+    const all = document.createRange();
+    all.selectNodeContents(node);
+    return new Set([...all.getClientRects()].map((each) => Math.round(each.top))).size;
+};
+return [...document.querySelectorAll('%s')].filter((each) => lines(each) > 1)
+    .map((each) => each.textContent);
+"""
 FOCUSED = """
 const at = document.activeElement;
 return at.getAttribute('aria-label') ?? at.textContent;
@@ -144,6 +154,52 @@ def test_the_answers_of_the_server_are_enough_for_the_page(page):
     assert status["certificates"]["all"] == sum(status["certificates"]["by_days_left"]) == 1
 
 
+MEMORY = "section[aria-labelledby=process]"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_max_memory_is_shown_with_what_gives_way_to_it(page, dark):
+    at = page("--workers", 2, "--max-memory", "512M")
+    memory = at.admin.get("/status.json").json["memory"]
+    assert memory["limit_bytes"] == 512 << 20 and memory["level"] == "normal"
+    at.open(1400, dark)
+    used = eventually(
+        "memory has been read", lambda: at.admin.get("/status.json").json["memory"]["used_bytes"]
+    )
+    assert 0 < used < 512 << 20
+    shown = at.section("process")
+    assert re.search(r"Used of max-memory\n[\d.]+ [KMG]i?B of [\d.]+ [KMG]i?B, [\d.]+ ?%", shown)
+    assert "Gives way now\nnothing" in shown
+    assert "Refused for memory\n0 connections" in shown
+    assert "Ended for room\n0 handshakes, 0 stalled" in shown
+    # Memory that is short, as the server would tell it.
+    at.shown.run(
+        """
+        const real = window.fetch;
+        window.fetch = async (...all) => {
+            const status = await (await real(...all)).json();
+            Object.assign(status.memory, { level: 'full', used_bytes: 0.93 * 2 ** 29,
+                connections_refused: 1, handshakes_evicted: 1, stalled_evicted: 1234 });
+            return new Response(JSON.stringify(status));
+        };
+        """
+    )
+    at.wait_for("new and stalled connections", MEMORY)
+    at.wait_for("max-memory is nearly used up: new connections are refused.", ".attention")
+    shown = at.section("process")
+    assert "93" in shown and "1 connection\n" in shown and "1 handshake, 1" in shown
+    assert at.shown.run(CONTRAST) >= 4.5
+    assert is_dark(at.shown.run(PAPER)) == dark
+    assert at.shown.run("return document.documentElement.scrollWidth") <= 1400
+    assert at.shown.log("browser") == []
+
+
+def test_without_max_memory_there_is_nothing_about_it(page):
+    at = page().open()
+    assert at.admin.get("/status.json").json["memory"] is None
+    assert "max-memory" not in at.section("process")
+
+
 def test_percentiles_are_interpolated_in_buckets(page):
     at = page().open()
 
@@ -218,6 +274,32 @@ def test_it_is_drawn_and_legible_on_every_screen(page, certs, tmp_path, width, d
     assert {each for each in at.shown.requests() if not each.startswith("data:")} == {
         at.address, f"{at.address}status.json",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [400, 800, 1280])
+def test_addresses_and_names_do_not_break(page, certs, tmp_path, width):
+    """With several frontends, servers and certificates of several names. Tables that are wider than
+    the screen scroll in themselves."""
+    shops = [certs.named(f"shop-{i}", f"DNS:www.shop-{i}.example.org,DNS:shop-{i}.example.org")
+             for i in range(3)]  # fmt: skip
+    spare = "/run/an-application/spare-server-with-a-long-name.sock"
+    conf = tmp_path / "configuration_of_the_office_and_of_all_its_branches_1234567890.conf"
+    conf.write_text(f'''
+        upstream = {{
+            name = "an-application-of-the-office"
+            server = "[127.0.0.1]:9"
+            server = "[2001:db8:1234:5678:9abc:def0:1234:5678]:8080"
+            server = {{ address = "{spare}" backup = on }}
+        }}
+        upstream = "an-application-of-the-office"
+    ''')
+    more = ("--config", conf, "--frontend", LOCAL, "--frontend", "[127.0.0.2]:0")
+    at = page(*more, pem=shops, backend="").open(width)
+    at.wait_for(spare)
+    at.wait_for("shop-2.example.org")
+    assert at.shown.run("return document.querySelectorAll('tbody th').length") >= 3 + 3
+    assert at.shown.run(BROKEN % "tbody th, .whole") == []
+    assert at.shown.run("return document.documentElement.scrollWidth") <= width
 
 
 def test_colours_follow_the_screen_while_the_page_is_open(page):

@@ -1,6 +1,7 @@
 """TLS to servers of other makes: OpenSSL's s_server, nginx and GnuTLS's gnutls-serv."""
 
-from other_servers import free_port, nginx, running, s_server
+from other_servers import nginx, running, s_server
+from ports import free_port
 from tls_client import TlsClient
 from tls_origins import block, ca, good  # noqa: F401: the fixtures
 

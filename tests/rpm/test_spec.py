@@ -58,31 +58,62 @@ def test_no_macro_is_left(words):
     assert ("systemctl --no-reload preset cleat.service" in scripts[2]) != bool(words)
 
 
+def packages(text):
+    """packages are the lists of files, by the name of the package."""
+    pattern = r"^%files(?: (-n )?(\S+))?\n(.*?)(?=^%(?:files|changelog)\b|\Z)"
+    found = re.findall(pattern, text, re.M | re.S)
+    return {
+        (name if flag else f"cleat-{name}") if name else "cleat": files
+        for flag, name, files in found
+    }
+
+
 def test_every_installed_file_is_in_the_package():
     text = parsed()
-    listed = re.findall(r"(?:^| )(/\S+)", section(text, "files"), re.M)
-    lines = [line for line in section(text, "install").splitlines() if "install -d" not in line]
-    made = re.findall(r"BUILDROOT\S*?(/(?:usr|etc)/\S+)", "\n".join(lines))
-    assert len(made) >= 8
+    listed = re.findall(r"(?:^| )(/\S+)", packages(text)["cleat"], re.M)
+    steps = section(text, "install").replace("\\\n", " ")
+    made = re.findall(r"install -D .*BUILDROOT\S*?(/(?:usr|etc)/\S+)", steps)
+    assert len(made) >= 6
     folders = [name.rstrip("/*") for name in listed if name != "/etc/cleat"]
     for path in made:
         assert any(path == each or path.startswith(f"{each}/") for each in folders), path
 
 
-def test_it_has_the_files_of_debians_package():
-    """A licence has a mark of its own, and rpm may compress a page."""
-    files = section(parsed(), "files")
-    debian = (TREE / "packaging/debian/cleat.install").read_text().split()
-    assert "usr/share/man/man1/cleat.1" in debian
-    for path in debian:
-        name = path.replace("vendor-completions", "site-functions")
-        if name.startswith("usr/share/doc/cleat"):
-            name = {"LICENSE.aws-lc": " LICENSE.aws-lc", "*.conf": " packaging/examples"}.get(
-                name.rsplit("/", 1)[1], "%doc")  # fmt: skip
-        assert name.removesuffix("/self-signed-certificate") in files, path
+# Debian's name of a package, and ours.
+NAMES = {"libcleat-dev": "libcleat-devel"}
+# Debian's paths, and ours. A licence has a mark of its own, and so has a page for reading.
+PATHS = {
+    "usr/share/doc/cleat/LICENSE.aws-lc": " LICENSE.aws-lc",
+    "usr/share/doc/cleat/examples/*.conf": " packaging/examples",
+    "usr/share/doc/cleat/examples/alerts.yml": " monitoring/alerts.yml",
+    "usr/share/doc/cleat/examples/dashboard.json": " monitoring/dashboard.json",
+    "usr/share/doc/cleat/examples/CMakeLists.txt": " installed/*",
+    "usr/share/doc/cleat/examples/*pp": " installed/*",
+    "usr/share/doc/libcleat-doc/html": " reference/html",
+    "usr/include": "/usr/include/cleat/",
+    "usr/lib/*.a": "/usr/lib64/libcleat_*.a",
+    "usr/lib/cleat/*.a": "/usr/lib64/cleat/libssl.a",
+    "usr/lib/cmake": "/usr/lib64/cmake/cleat/",
+    "usr/lib/pkgconfig": "/usr/lib64/pkgconfig/cleat.pc",
+    "usr/lib/cleat/libcleat-lines.so": "/usr/lib64/cleat/libcleat-lines.so",
+    "usr/lib/cleat/libcleat-locks.so": "/usr/lib64/cleat/libcleat-locks.so",
+}
+
+
+def test_it_has_the_packages_of_debian_with_their_files():
+    text = packages(parsed("--define", "_lib lib64", "--define", "_libdir /usr/lib64"))
+    control = (TREE / "packaging/debian/control").read_text()
+    debian = re.findall(r"^Package: (\S+)$", control, re.M)
+    assert {NAMES.get(name, name) for name in debian} == set(text)
+    for name in debian:
+        # The second word of a line is where Debian puts it.
+        lines = (TREE / f"packaging/debian/{name}.install").read_text().splitlines()
+        for path in (line.split()[0] for line in lines):
+            own = PATHS.get(path, path.replace("vendor-completions", "site-functions"))
+            assert own in text[NAMES.get(name, name)], (name, path)
 
 
 def test_the_settings_of_an_administrator_stay():
-    files = section(parsed(), "files").splitlines()
+    files = packages(parsed())["cleat"].splitlines()
     settings = [line for line in files if "/etc/" in line and "%dir" not in line]
     assert settings and all(line.startswith("%config(noreplace) ") for line in settings)

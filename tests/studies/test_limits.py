@@ -51,7 +51,7 @@ def test_processes_end_when_the_server_does_not_start(
 ) -> None:
     binaries = Path(os.environ.get("CLEAT_BIN", ROOT / "build/release/bin"))
     monkeypatch.setattr(limits, "BIN", binaries)
-    options = argparse.Namespace(cleat="/bin/false")
+    options = argparse.Namespace(cleat="/bin/false", rate=1)
     with pytest.raises(SystemExit, match="cleat does not serve"):
         limits.window(options, "cleat", "alone", tmp_path / "window")
     assert [each.child.returncode is not None for each in started] == [True] * 2

@@ -58,6 +58,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if and .Values.networkPolicy.adminFrom (not (and .Values.networkPolicy.enabled .Values.admin.remote)) -}}
 {{- fail "networkPolicy.adminFrom: it has no effect without networkPolicy.enabled and admin.remote." -}}
 {{- end -}}
+{{- if and .Values.admin.remote (not .Values.networkPolicy.enabled) -}}
+{{- fail "admin.remote: without networkPolicy.enabled every pod of the cluster could end cleat. Write networkPolicy.enabled: true." -}}
+{{- end -}}
+{{- if and .Values.proxyFrom (not .Values.proxyProtocol) -}}
+{{- fail "proxyFrom: it has no effect without proxyProtocol: true." -}}
+{{- end -}}
 {{- if and .Values.hostNetwork (lt (int .Values.port) 1024) -}}
 {{- fail "port: in the node's network only root may open a port below 1024. Write 8443, and hostPort: 443 without hostNetwork." -}}
 {{- end -}}
@@ -98,7 +104,9 @@ alpn-protos = "{{ join "," . }}"
 {{- if ne .Values.announce "none" }}
 {{ .Values.announce }} = on
 {{- end }}
-{{- if .Values.proxyProtocol }}
+{{- if .Values.proxyFrom }}
+proxy-from = "{{ join ", " .Values.proxyFrom }}"
+{{- else if .Values.proxyProtocol }}
 proxy-proxy = on
 {{- end }}
 {{- if ne .Values.clientVerify.mode "none" }}
