@@ -85,6 +85,12 @@ def open_files(pid: int) -> dict[int, str]:
     return found
 
 
+def wait_for_reopening(pid: int, old: Path) -> None:
+    """wait_for_reopening returns once no descriptor of a process is the file that was renamed to
+    `old`. The new file exists a moment earlier, while lines still go to the old one."""
+    eventually(f"{old} is closed", lambda: str(old) not in open_files(pid).values())
+
+
 def run_as_nobody(*arguments: object) -> subprocess.CompletedProcess[str]:
     """run_as_nobody runs the program as the user nobody, which only root can."""
     with open_folder() as folder:

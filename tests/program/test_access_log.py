@@ -23,7 +23,7 @@ from admin_client import admin_of
 from client_bytes import HOSTILE, hello_with_name, say
 from deadlines import DEADLINE, eventually
 from origins import echo
-from program import complaints, open_folder, run
+from program import complaints, open_folder, run, wait_for_reopening
 from reloads import reload, reload_is_refused
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
 
@@ -306,7 +306,7 @@ def test_it_is_opened_again_by_a_signal(serve, access, tmp_path):
     access.wait_for(peer=first)
     access.path.rename(tmp_path / "old.log")
     server.signal(signal.SIGUSR1)
-    eventually("there is a new file", access.path.exists)
+    wait_for_reopening(server.pid, tmp_path / "old.log")
     second, _ = visit(server.port)
     access.wait_for(peer=second)
     assert [each["peer"] for each in access.entries()] == [second]
@@ -506,7 +506,7 @@ def test_with_user_the_file_is_given_to_that_user_and_opened_again(cleat):
         assert access.path.owner() == "nobody"
         access.path.rename(folder / "old")
         server.signal(signal.SIGUSR1)
-        eventually("there is a new file", access.path.exists)
+        wait_for_reopening(server.pid, folder / "old")
         peer, _ = visit(server.port)
         assert access.wait_for(peer=peer)
         server.end()

@@ -12,7 +12,7 @@ import pytest
 from daemons import Daemon
 from deadlines import DEADLINE, eventually
 from origins import echo
-from program import binary, run
+from program import binary, run, wait_for_reopening
 from tls_client import TlsClient
 
 
@@ -47,7 +47,7 @@ def test_sigusr1_opens_the_log_anew(daemon):
     old = daemon.log.with_suffix(".old")
     daemon.log.rename(old)
     os.kill(daemon.pid, signal.SIGUSR1)
-    eventually("there is a new log", daemon.log.exists)
+    wait_for_reopening(daemon.pid, old)
     port = int(daemon.lines("listening", old)[0]["address"].rsplit(":", 1)[1])
     with TlsClient(port) as client:
         client.exchange(b"x")

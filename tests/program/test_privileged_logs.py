@@ -8,6 +8,7 @@ import pytest
 
 from deadlines import eventually
 from privileged_site import place, serve, shown, site  # noqa: F401: the fixtures
+from program import wait_for_reopening
 from reloads import reload
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to keep")
@@ -22,7 +23,7 @@ def test_a_log_in_a_folder_of_roots_is_opened_again(serve, site):  # noqa: F811
     eventually("it serves", lambda: log.exists() and "event=started" in log.read_text())
     log.rename(old)
     server.signal(signal.SIGUSR1)
-    eventually("there is a new log", log.exists)
+    wait_for_reopening(server.pid, old)
     assert log.stat().st_mode & 0o777 == 0o640
     server.signal(signal.SIGHUP)
     eventually("it is written to", lambda: "event=reloaded" in log.read_text())
@@ -45,7 +46,7 @@ def test_an_access_log_in_a_folder_of_roots_is_opened_again_and_moved(serve, sit
     eventually("it has a line", lambda: "reason=" in log.read_text())
     log.rename(old)
     server.signal(signal.SIGUSR1)
-    eventually("there is a new log", log.exists)
+    wait_for_reopening(server.pid, old)
     shown(server.port)
     eventually("it has a line", lambda: "reason=" in log.read_text())
     site.write(f'access-log = "{other}"')

@@ -16,7 +16,7 @@ from admin_client import admin_of
 from deadlines import eventually
 from origins import echo
 from failing_calls import without_call
-from program import binary, complaints, run
+from program import binary, complaints, run, wait_for_reopening
 from reloads import reload, reload_is_refused, replace
 from sandboxed_site import ABI, HAS_LANDLOCK, SANITIZED, elsewhere, needs_landlock  # noqa: F401
 from sandboxed_site import shown, site, status  # noqa: F401: the fixtures
@@ -348,7 +348,7 @@ def test_a_log_is_rotated_and_the_folder_of_the_log_is_replaced(site, elsewhere)
     eventually("it serves", lambda: log.exists() and "event=started" in log.read_text())
     log.rename(logs / "log.1")
     server.signal(signal.SIGUSR1)
-    eventually("there is a new log", log.exists)
+    wait_for_reopening(server.pid, logs / "log.1")
     logs.rename(elsewhere / "before")
     if ABI == 0:
         return
