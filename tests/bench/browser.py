@@ -27,13 +27,7 @@ class Browser:
 
     def __init__(self) -> None:
         self._profile = tempfile.TemporaryDirectory(prefix="cleat-bench-browser-")
-        self._driver = subprocess.Popen(
-            [shutil.which("chromedriver") or "chromedriver", "--port=0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self._base = f"http://127.0.0.1:{self._port()}"
+        self._base = f"http://127.0.0.1:{self._start_driver()}"
         options = {
             "binary": shutil.which("chromium"),
             "args": [
@@ -51,12 +45,25 @@ class Browser:
         made = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self._session = f"/session/{made['sessionId']}"
 
-    def _port(self) -> int:
-        assert self._driver.stdout is not None
-        for line in self._driver.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                return int(found[1])
-        raise RuntimeError("chromedriver did not start")
+    def _start_driver(self) -> int:
+        """_start_driver returns the port on which chromedriver listens. It takes a port that is free
+        in IPv4, and gives up where another program has that port in IPv6: then it takes another."""
+        while True:
+            self._driver = subprocess.Popen(
+                [shutil.which("chromedriver") or "chromedriver", "--port=0"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            assert self._driver.stdout is not None
+            printed = ""
+            for line in self._driver.stdout:
+                if found := re.search(r"started successfully on port (\d+)", line):
+                    return int(found[1])
+                printed += line
+            status = self._driver.wait()
+            if "port not available" not in printed:
+                raise RuntimeError(f"chromedriver ended with {status}: {printed}")
 
     def _ask(self, method: str, path: str, body: dict[str, object] | None = None) -> object:
         data = None if body is None else json.dumps(body).encode()
