@@ -56,15 +56,16 @@ def opener_of(server):
     return found
 
 
-def openers_of_daemons():
-    """openers_of_daemons are those whose starter has ended. Other tests run openers beside this
-    one."""
-    found = set()
-    for pid, parent in openers().items():
+def opener_of_daemon(mark):
+    """opener_of_daemon is the one whose starter, which has ended, had this entry in its environment.
+    Other tests run openers beside this one."""
+    found = []
+    for pid in openers():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It ends just now.
-            if Path(f"/proc/{parent}/comm").read_text() != "cleat\n":
-                found.add(pid)
-    return found
+            if mark in Path(f"/proc/{pid}/environ").read_text().split("\0"):
+                found.append(pid)
+    (opener,) = found
+    return opener
 
 
 def is_gone(pid):
@@ -489,10 +490,12 @@ def test_a_daemon_has_an_opener_too(site, certs, origin):
     logs.mkdir(mode=0o700)
     pidfile, log = site.place / "pid", logs / "log"
     site.write("daemon = on", f'pidfile = "{pidfile}"', f'log-filename = "{log}"')
-    before = openers_of_daemons()
-    ran = run("--config", site.config.name, cwd=site.place)  # Relative, as a person types it.
+    mark = f"STARTED_IN={site.place}"
+    environment = {**os.environ, "STARTED_IN": str(site.place)}
+    # Relative, as a person types it.
+    ran = run("--config", site.config.name, cwd=site.place, env=environment)
     assert ran.returncode == 0, ran.stderr
-    (opener,) = openers_of_daemons() - before
+    opener = opener_of_daemon(mark)
     pid = int(pidfile.read_text())
     try:
         lines = [logfmt.parse(line) for line in log.read_text().splitlines()]
