@@ -87,7 +87,7 @@ def test_files_that_options_name_go_to_the_hosts(bench, server, hosts, certs, tm
     hosts.add("a")
     hosts.add("b", bench=None)
     target = server(http())
-    found = bench.load("--hosts", "a,b", *hosts.words, "-c", 1, "-n", 5, "--verify", "--ca",
+    found = bench.load("--hosts", "a,b", *hosts.words, "-r", 5, "-d", "1s", "--verify", "--ca",
                        certs.ecdsa.cert, "--sni", "localhost", target.address, code=0)
     assert found["ok"] == 10
     ran = bench.run("load", "--hosts", "a,b", *hosts.words, "-n", 5, "--raw-file",

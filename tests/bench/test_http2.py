@@ -425,7 +425,7 @@ def test_the_sum_of_hosts(bench, server, tmp_path):
     hosts.add("b")
     seen = Seen()
     found = load(bench, server(serves(seen=seen), *ALPN), "--hosts", "a,b", *hosts.words, "-c", 1,
-                 "-n", 20, "--keep", "--streams", 4, "--no-preflight")
+                 "-r", 20, "-d", "1s", "--keep", "--streams", 4, "--no-preflight")
     assert found["ok"] == seen.requests == 40
     assert found["http2"]["streams"] == 4 and found["http2"]["connections"] == 2
     assert ["HTTP/2", "4 streams on each connection"] in found["asked"]
