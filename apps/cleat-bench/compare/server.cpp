@@ -30,7 +30,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr auto ready_patience = 10s;
+constexpr auto start_patience = 60s;  // It may have many certificates, and a busy machine.
+constexpr auto target_patience = 10s; // For a server that runs already.
 constexpr auto one_try = 2s;
 constexpr auto between_tries = 20ms;
 // A server that refuses handshakes for so long does not accept one later.
@@ -113,7 +114,7 @@ bool port_was_taken(std::string const& log)
 std::string wait_until_ready(
     child& process, net::address const& address, tls::context const& client, interruption& stop)
 {
-    auto const deadline = clock::now() + ready_patience;
+    auto const deadline = clock::now() + start_patience;
     std::string last_failure = "nothing was tried";
     std::optional<clock::time_point> first_refusal;
     while (clock::now() < deadline) {
@@ -134,7 +135,7 @@ std::string wait_until_ready(
         std::this_thread::sleep_for(between_tries);
     }
     return fmt::format(
-        "no handshake within {} s, the last try: {}", ready_patience.count(), last_failure);
+        "no handshake within {} s, the last try: {}", start_patience.count(), last_failure);
 }
 
 // Writes the configuration of a preset that has one, and gives its text.
@@ -272,7 +273,7 @@ server attach_to(
     tls::context_spec client = client_spec_for(scenario);
     client.server_name = target.server_name;
     connection_attempt const attempt =
-        shake_hands(target.address, tls::context{client}, ready_patience);
+        shake_hands(target.address, tls::context{client}, target_patience);
     if (!attempt.failure.empty())
         throw start_failure{attempt.failure};
     server found;
@@ -322,7 +323,7 @@ origin start_origin(
             program.string())};
     fs::path const log = directory.make_folder("origin") / "log";
     child process{{{program.string()}, cores, log, stop.before()}};
-    auto const deadline = clock::now() + ready_patience;
+    auto const deadline = clock::now() + start_patience;
     while (clock::now() < deadline && !process.ended()) {
         if (stop.asked())
             throw interrupted{};
