@@ -132,6 +132,27 @@ def test_a_program_on_sockets_of_asio_does_not_compile_a_worker() -> None:
     assert [each for each in included if each.endswith(dear)] == []
 
 
+def test_each_translation_unit_has_its_own_size_of_asios_operations(tmp_path: Path) -> None:
+    """An inline variable would be one for a program and a cleat whose macros differ."""
+    source = (
+        "#include <cleat/net/server.hpp>\n"
+        "extern std::size_t const* const seen;\n"
+        "std::size_t const* const seen = &cleat::net::asio_operation_size;\n"
+    )
+    folders = [f"-I{each}" for each in os.environ["CLEAT_INCLUDES"].split(":")]
+    made = tmp_path / "size.o"
+    compiler = os.environ.get("CXX", "c++")
+    subprocess.run(
+        [compiler, "-x", "c++", "-std=c++20", *folders, "-c", "-", "-o", str(made)],
+        input=source,
+        text=True,
+        check=True,
+    )
+    symbols = subprocess.check_output(["nm", "--demangle", str(made)], text=True).splitlines()
+    kinds = [line.split()[1] for line in symbols if line.endswith("asio_operation_size")]
+    assert kinds == ["r"], symbols  # Local to this file; a shared one is "u" or "V".
+
+
 def test_the_compiler_names_the_line_of_the_guide() -> None:
     wrong = '#line 7 "docs/guides/library.md"\nint none() { return missing; }\n'
     result = compile_text(wrong, ".cpp")

@@ -101,7 +101,11 @@ struct handler_for
 
 /// asio_operation_size is that of Asio's operations as this translation unit sees them. Macros such
 /// as BOOST_ASIO_ENABLE_HANDLER_TRACKING change it.
-inline constexpr std::size_t asio_operation_size = sizeof(boost::asio::detail::scheduler_operation);
+///
+/// It is not inline, because each translation unit has its own: an inline variable is one object in
+/// the whole program, for which the linker would take the value of the program or that of cleat,
+/// and so hide the difference that server's constructor looks for.
+constexpr std::size_t asio_operation_size = sizeof(boost::asio::detail::scheduler_operation);
 
 /// server serves from its constructor to its destructor, on threads of its own. It is used by one
 /// thread, which is none of its workers; other threads may call reload.
