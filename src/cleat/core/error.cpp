@@ -113,6 +113,26 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"unknown-authority", "no trusted authority has signed the server's certificate"};
     case error::wrong_name:
         return {"wrong-name", "the server's certificate is for another name"};
+    case error::wrong_role:
+        return {
+            "wrong-role", "the TLS context is for the other role: make a server's with tls_server "
+                          "or role::server, and a client's with tls_client or role::client"};
+    case error::no_handshake:
+        return {
+            "no-handshake", "the TLS handshake is not finished: call handshake or async_handshake "
+                            "before reads, writes and a shutdown"};
+    case error::handshake_begun:
+        return {"handshake-begun", "the TLS handshake has begun: make this setting before it"};
+    case error::bad_host_name:
+        return {
+            "bad-host-name", "the host is neither a DNS name nor an IP address: give it without "
+                             "scheme, port, path and brackets"};
+    case error::no_session:
+        return {"no-session", "the session to resume is empty"};
+    case error::bad_verify_setting:
+        return {
+            "bad-verify-setting", "verify_fail_if_no_peer_cert needs verify_peer, there are no "
+                                  "other flags, and a depth is not negative"};
     case error::unsupported:
         return {"unsupported", "the TLS library in use cannot do this"};
     case error::certificate_unavailable:
@@ -124,7 +144,9 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
     case error::handler_exception:
         return {"handler-exception", "the handler has thrown an exception"};
     case error::unusable_context:
-        return {"unusable-context", "the settings of the TLS context cannot be used"};
+        return {
+            "unusable-context",
+            "the settings of the TLS context cannot be used (its check() says why)"};
     case error::library:
         return {"library", "the TLS library failed"};
     }
@@ -138,6 +160,24 @@ public:
     [[nodiscard]] std::string message(int value) const override
     {
         return std::string{row_of(static_cast<error>(value)).text};
+    }
+    [[nodiscard]] boost::system::error_condition default_error_condition(
+        int value) const noexcept override
+    {
+        namespace errc = boost::system::errc;
+        switch (static_cast<error>(value)) {
+        case error::wrong_role:
+        case error::bad_host_name:
+        case error::no_session:
+        case error::bad_verify_setting:
+            return make_error_condition(errc::invalid_argument);
+        case error::no_handshake:
+            return make_error_condition(errc::not_connected);
+        case error::handshake_begun:
+            return make_error_condition(errc::already_connected);
+        default:
+            return {value, *this};
+        }
     }
 };
 

@@ -73,6 +73,14 @@ enum class error
     unknown_authority,         ///< No authority that is trusted has signed it.
     wrong_name,                ///< It is for another name or address.
 
+    // A program's calls of a stream and its context. Each is the errc of the comment, too.
+    wrong_role,         ///< The context is for the other role. errc::invalid_argument.
+    no_handshake,       ///< The handshake of this stream is not finished. errc::not_connected.
+    handshake_begun,    ///< A stream's setting after its handshake began. errc::already_connected.
+    bad_host_name,      ///< Neither a DNS name nor an IP address. errc::invalid_argument.
+    no_session,         ///< The session to resume is empty. errc::invalid_argument.
+    bad_verify_setting, ///< A mode or depth that has no meaning. errc::invalid_argument.
+
     // The program.
     unsupported,             ///< The linked TLS library cannot do this.
     certificate_unavailable, ///< The certificate that a client needs cannot be loaded.

@@ -41,6 +41,20 @@ TEST_CASE("no value beyond the last is in use: the test above would miss it")
     CHECK(name_of(error{static_cast<int>(error::library) + 1}) == "unknown");
 }
 
+TEST_CASE("errors of a program's calls are those of the system, too")
+{
+    namespace errc = boost::system::errc;
+    for (error const e :
+         {error::wrong_role, error::bad_host_name, error::no_session, error::bad_verify_setting})
+        CHECK(make_error_code(e) == errc::invalid_argument);
+    CHECK(make_error_code(error::no_handshake) == errc::not_connected);
+    CHECK(make_error_code(error::handshake_begun) == errc::already_connected);
+    CHECK(make_error_code(error::library) != errc::invalid_argument);
+    CHECK(
+        make_error_code(error::library) ==
+        make_error_code(error::library).default_error_condition());
+}
+
 TEST_CASE("a result is a value or an error")
 {
     result<int> const good = 7;

@@ -97,6 +97,13 @@ std::string option_names(context_base::options o)
     return names;
 }
 
+boost::system::system_error thrown_for(error_code const& ec, std::string what)
+{
+    if (ec == boost::system::errc::operation_not_permitted)
+        what += ": the context is in use; set it before its first stream";
+    return {ec, what};
+}
+
 } // namespace
 
 context::context(method m)
@@ -116,18 +123,22 @@ error_code context::changeable() const noexcept
                           : error_code{};
 }
 
+error_code context::kept(outcome const& found)
+{
+    if (found.error)
+        failure_reason_ = thrown_for(found.error, found.text).what();
+    return found.error;
+}
+
 void context::throw_if(error_code const& ec, std::string const& what)
 {
-    if (ec == boost::system::errc::operation_not_permitted)
-        throw boost::system::system_error{
-            ec, what + ": the context is in use; set it before its first stream"};
-    if (ec)
-        throw boost::system::system_error{ec, what};
+    throw_if(outcome{ec, what});
 }
 
 void context::throw_if(outcome const& found)
 {
-    throw_if(found.error, found.text);
+    if (kept(found))
+        throw thrown_for(found.error, found.text);
 }
 
 context::outcome context::read(std::string const& path, std::string& text) const
@@ -219,7 +230,7 @@ void context::use_certificate_chain(asio::const_buffer const& pem_text)
 
 error_code context::use_certificate_chain(asio::const_buffer const& pem_text, error_code& ec)
 {
-    return ec = keep_chain(text_of(pem_text), "use_certificate_chain").error;
+    return ec = kept(keep_chain(text_of(pem_text), "use_certificate_chain"));
 }
 
 void context::use_certificate_chain_file(std::string const& path)
@@ -232,8 +243,8 @@ void context::use_certificate_chain_file(std::string const& path)
 error_code context::use_certificate_chain_file(std::string const& path, error_code& ec)
 {
     std::string text;
-    if (!(ec = read(path, text).error))
-        ec = keep_chain(std::move(text), path).error;
+    if (!(ec = kept(read(path, text))))
+        ec = kept(keep_chain(std::move(text), path));
     return ec;
 }
 
@@ -244,7 +255,7 @@ void context::use_certificate(asio::const_buffer const& pem_text, file_format)
 
 error_code context::use_certificate(asio::const_buffer const& pem_text, file_format, error_code& ec)
 {
-    return ec = keep_chain(first_certificate_in(text_of(pem_text)), "use_certificate").error;
+    return ec = kept(keep_chain(first_certificate_in(text_of(pem_text)), "use_certificate"));
 }
 
 void context::use_certificate_file(std::string const& path, file_format)
@@ -257,8 +268,8 @@ void context::use_certificate_file(std::string const& path, file_format)
 error_code context::use_certificate_file(std::string const& path, file_format, error_code& ec)
 {
     std::string text;
-    if (!(ec = read(path, text).error))
-        ec = keep_chain(first_certificate_in(text), path).error;
+    if (!(ec = kept(read(path, text))))
+        ec = kept(keep_chain(first_certificate_in(text), path));
     return ec;
 }
 
@@ -274,7 +285,7 @@ void context::use_private_key(asio::const_buffer const& pem_text, file_format)
 
 error_code context::use_private_key(asio::const_buffer const& pem_text, file_format, error_code& ec)
 {
-    return ec = keep_key(text_of(pem_text), "use_private_key").error;
+    return ec = kept(keep_key(text_of(pem_text), "use_private_key"));
 }
 
 void context::use_private_key_file(std::string const& path, file_format)
@@ -287,8 +298,8 @@ void context::use_private_key_file(std::string const& path, file_format)
 error_code context::use_private_key_file(std::string const& path, file_format, error_code& ec)
 {
     std::string text;
-    if (!(ec = read(path, text).error))
-        ec = keep_key(std::move(text), path).error;
+    if (!(ec = kept(read(path, text))))
+        ec = kept(keep_key(std::move(text), path));
     return ec;
 }
 
@@ -304,7 +315,7 @@ void context::add_certificate_authority(asio::const_buffer const& pem_text)
 
 error_code context::add_certificate_authority(asio::const_buffer const& pem_text, error_code& ec)
 {
-    return ec = keep_authorities(text_of(pem_text), "add_certificate_authority").error;
+    return ec = kept(keep_authorities(text_of(pem_text), "add_certificate_authority"));
 }
 
 void context::load_verify_file(std::string const& path)
@@ -317,8 +328,8 @@ void context::load_verify_file(std::string const& path)
 error_code context::load_verify_file(std::string const& path, error_code& ec)
 {
     std::string text;
-    if (!(ec = read(path, text).error))
-        ec = keep_authorities(text, path).error;
+    if (!(ec = kept(read(path, text))))
+        ec = kept(keep_authorities(text, path));
     return ec;
 }
 
@@ -330,7 +341,7 @@ void context::set_default_verify_paths()
 
 error_code context::set_default_verify_paths(error_code& ec)
 {
-    if (!(ec = changeable()))
+    if (!(ec = kept({changeable(), "set_default_verify_paths"})))
         spec_.verify_system_authorities = true;
     return ec;
 }
@@ -343,12 +354,12 @@ void context::set_verify_mode(verify_mode mode)
 
 error_code context::set_verify_mode(verify_mode mode, error_code& ec)
 {
-    if ((ec = changeable()))
+    if ((ec = kept({changeable(), "set_verify_mode"})))
         return ec;
     result<peer_verification> const verification = verification_of(mode, spec_.role);
     if (verification)
         spec_.verify = *verification;
-    return ec = verification ? error_code{} : verification.error();
+    return ec = kept({verification ? error_code{} : verification.error(), "set_verify_mode"});
 }
 
 void context::set_verify_depth(int depth)
@@ -359,17 +370,17 @@ void context::set_verify_depth(int depth)
 
 error_code context::set_verify_depth(int depth, error_code& ec)
 {
-    if ((ec = changeable()))
+    if ((ec = kept({changeable(), "set_verify_depth"})))
         return ec;
     if (depth < 0)
-        return ec = asio::error::invalid_argument;
+        return ec = kept({cleat::error::bad_verify_setting, "set_verify_depth"});
     spec_.verify_depth = depth;
     return ec;
 }
 
 error_code context::set_verify_function(cleat::tls::verify_function decide, error_code& ec)
 {
-    if ((ec = changeable()))
+    if ((ec = kept({changeable(), "set_verify_callback"})))
         return ec;
     spec_.verify_function = std::move(decide);
     return spec_.verify == peer_verification::none ? set_verify_mode(verify_peer, ec) : ec;
@@ -406,7 +417,7 @@ void context::set_options(options o)
 
 error_code context::set_options(options o, error_code& ec)
 {
-    return ec = keep_options(o).error;
+    return ec = kept(keep_options(o));
 }
 
 cleat::tls::context_spec& context::spec()
@@ -455,8 +466,8 @@ void context::check()
 
 error_code context::check(error_code& ec)
 {
-    bool const usable = reason_against([this] { make(); }).empty();
-    return ec = usable ? error_code{} : error_code{cleat::error::unusable_context};
+    std::string const why = reason_against([this] { make(); });
+    return ec = why.empty() ? error_code{} : kept({cleat::error::unusable_context, why});
 }
 
 context::operator cleat::tls::context&()

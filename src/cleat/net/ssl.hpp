@@ -111,8 +111,8 @@ protected:
 ///
 /// Certificates, keys and authorities are read, decoded and compared in the call that gives them.
 /// A call that fails changes nothing. Each has two forms, as in Asio: one returns the error_code,
-/// the other throws boost::system::system_error with the same code, whose what() names the file,
-/// the line and the cure.
+/// the other throws boost::system::system_error with the same code. Its what() names the file, the
+/// line and the cure, and so does failure_reason after either form.
 ///
 /// A stream's constructor never throws for a setting. A mistake that only all settings together
 /// show, such as a certificate without a key, is an error of `check`. Without that call each
@@ -173,7 +173,7 @@ public:
     template <class Callback>
     error_code set_password_callback(Callback callback, error_code& ec)
     {
-        if (!(ec = changeable()))
+        if (!(ec = kept({changeable(), "set_password_callback"})))
             password_ = std::move(callback);
         return ec;
     }
@@ -189,10 +189,11 @@ public:
     void set_default_verify_paths();
     error_code set_default_verify_paths(error_code& ec);
 
-    /// set_verify_mode: see verification_of for errc::invalid_argument.
+    /// set_verify_mode: see verification_of for error::bad_verify_setting.
     void set_verify_mode(verify_mode mode);
     error_code set_verify_mode(verify_mode mode, error_code& ec);
-    /// set_verify_depth: how many intermediates a peer may send; negative: errc::invalid_argument.
+    /// set_verify_depth: how many intermediates a peer may send; negative:
+    /// error::bad_verify_setting.
     void set_verify_depth(int depth);
     error_code set_verify_depth(int depth, error_code& ec);
     /// set_verify_callback: bool(bool preverified, verify_context&), called during handshakes on
@@ -234,9 +235,15 @@ public:
     [[nodiscard]] cleat::tls::context_spec& spec();
 
     /// check makes the context: after it no setting can be changed. error::unusable_context where
-    /// the settings cannot be used together; then they can still be changed.
+    /// the settings cannot be used together, and failure_reason says why; then they can still be
+    /// changed.
     void check();
     error_code check(error_code& ec);
+
+    /// failure_reason is the text of the last call of this context that failed, what() of the form
+    /// that throws: which file and line, or which settings, and the cure. Empty: none has failed.
+    /// For the thread that makes the settings.
+    [[nodiscard]] std::string const& failure_reason() const noexcept { return failure_reason_; }
 
     /// The context itself, made by the first call. Where its settings cannot be used, it is
     /// tls::context::unusable.
@@ -274,8 +281,9 @@ private:
     [[nodiscard]] cleat::tls::context_spec whole_spec() const;
     void make();
     error_code set_verify_function(cleat::tls::verify_function decide, error_code& ec);
-    static void throw_if(error_code const& ec, std::string const& what);
-    static void throw_if(outcome const& found);
+    error_code kept(outcome const& found);
+    void throw_if(error_code const& ec, std::string const& what);
+    void throw_if(outcome const& found);
 
     // Made by the first stream, or by check. Several threads may have a first one.
     struct lazy_context
@@ -298,6 +306,7 @@ private:
     std::function<std::string(std::size_t, password_purpose)> password_;
     std::unique_ptr<lazy_context> made_;
     bool role_is_open_ = false;
+    std::string failure_reason_;
 };
 
 /// stream is asio::ssl::stream's name for net::stream.

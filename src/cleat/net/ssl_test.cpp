@@ -236,6 +236,45 @@ TEST_CASE("settings that cannot be used together fail check, and each handshake"
     CHECK(meet_each(repaired, client).both());
 }
 
+TEST_CASE("failure_reason has the text of the last call that failed, after both forms")
+{
+    ssl::context context{ssl::context::tls_server};
+    CHECK(context.failure_reason().empty());
+    error_code ec;
+    auto const reason_has = [&](char const* words) {
+        CAPTURE(context.failure_reason());
+        return context.failure_reason().find(words) != std::string::npos;
+    };
+    CHECK(context.check(ec));
+    CHECK(reason_has("certificate"));
+    CHECK(context.use_certificate_chain_file("/nowhere/site.pem", ec));
+    CHECK(reason_has("/nowhere/site.pem"));
+    CHECK(context.use_private_key(asio::buffer("no key", 6), ssl::context::pem, ec));
+    CHECK(reason_has("use_private_key"));
+    CHECK(context.add_certificate_authority(asio::buffer("none", 4), ec));
+    CHECK(reason_has("add_certificate_authority"));
+    CHECK(context.set_options(0x4, ec));
+    CHECK(reason_has("SSL_OP_LEGACY_SERVER_CONNECT"));
+    CHECK(context.set_verify_mode(ssl::verify_fail_if_no_peer_cert, ec));
+    CHECK(reason_has("verify_peer"));
+    CHECK(context.set_verify_depth(-1, ec));
+    CHECK(reason_has("set_verify_depth"));
+    std::string thrown;
+    try {
+        context.check();
+    } catch (boost::system::system_error const& e) {
+        thrown = e.what();
+    }
+    CHECK(context.failure_reason() == thrown);
+
+    context.use_certificate_chain(chain_for_tests().chain());
+    context.use_private_key(chain_for_tests().leaf.key_pem, ssl::context::pem);
+    CHECK(!context.check(ec));
+    CHECK(context.failure_reason() == thrown); // It is that of the last failure.
+    CHECK(context.set_default_verify_paths(ec) == boost::system::errc::operation_not_permitted);
+    CHECK(reason_has("set it before its first stream"));
+}
+
 TEST_CASE("use_certificate takes one certificate, without the ones behind it")
 {
     temporary_folder const folder;

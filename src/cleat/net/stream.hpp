@@ -22,13 +22,13 @@
 //
 // Different:
 //  - The context decides whether this is a server: a handshake with the other role is
-//    asio::error::invalid_argument.
+//    error::wrong_role.
 //  - A read gives asio::error::eof after the peer's close_notify, and error::truncated at a FIN
 //    without one. Where a read finds bytes and the end, the next read completes with the end.
 //  - Both shutdowns end without an error when the peer's close_notify has come; Asio's blocking one
 //    gives eof. They discard what the peer sends before it, up to limits::turn_max bytes; more is
 //    asio::error::message_size.
-//  - Reading and writing before the handshake is asio::error::not_connected.
+//  - Reading and writing before the handshake is error::no_handshake.
 //  - set_verify_mode, set_verify_depth and set_verify_callback are called before the handshake, and
 //    are an error after. A verify callback turns verification on where it was off.
 

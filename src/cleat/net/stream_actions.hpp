@@ -42,7 +42,7 @@ struct handshake_action
     progress attempt(auto& core, auto& next) noexcept
     {
         if (role != core.role)
-            return {.error = boost::asio::error::invalid_argument};
+            return {.error = error::wrong_role};
         core.begun = true;
         progress p = core.layer.handshake(next);
         if (p.error && role == tls::role::client)
@@ -75,7 +75,7 @@ struct buffered_handshake_action
     progress attempt(auto& core, auto& next) noexcept
     {
         if (handshake.role != core.role)
-            return {.error = boost::asio::error::invalid_argument};
+            return {.error = error::wrong_role};
         if (!std::exchange(fed, true) && !feed(core))
             return {.error = boost::asio::error::no_buffer_space};
         return handshake.attempt(core, next);
@@ -118,7 +118,7 @@ struct read_action
         if (core.read_error)
             return {.error = core.read_error};
         if (!core.layer.engine().established())
-            return {.error = boost::asio::error::not_connected};
+            return {.error = error::no_handshake};
         auto const last = boost::asio::buffer_sequence_end(buffers);
         for (auto i = boost::asio::buffer_sequence_begin(buffers); i != last; ++i) {
             boost::asio::mutable_buffer const b{*i};
@@ -171,7 +171,7 @@ struct write_action
         if (boost::asio::buffer_size(buffers) == 0)
             return {};
         if (!core.layer.engine().established())
-            return {.error = boost::asio::error::not_connected};
+            return {.error = error::no_handshake};
         auto const begin = boost::asio::buffer_sequence_begin(buffers);
         bool const single = std::next(begin) == boost::asio::buffer_sequence_end(buffers);
         progress const p = single ? write_pieces<1>(core, next)
@@ -223,7 +223,7 @@ struct shutdown_action
     progress attempt(auto& core, auto& next) noexcept
     {
         if (!core.layer.engine().established())
-            return {.error = boost::asio::error::not_connected};
+            return {.error = error::no_handshake};
         if (!sent) {
             if (progress const p = core.layer.close(next); p.error || p.next != wait::none)
                 return p;

@@ -9,7 +9,6 @@
 #include <cleat/tls/session.hpp>
 
 #include <boost/asio/detail/throw_error.hpp>
-#include <boost/asio/error.hpp>
 
 #include <cstdint>
 #include <string>
@@ -24,19 +23,18 @@ class stream_settings
 {
 public:
     // Clients: the server's name, and sessions. set_server and resume come before the handshake,
-    // and are asio::error::already_connected after its start.
+    // and are error::handshake_begun after its start. On a server's stream both are
+    // error::wrong_role.
 
     /// set_server names the server of this stream. `host` is a DNS name, which is sent as SNI, or
     /// an IP address, which is not. The server's certificate must have it, where the context or
     /// set_verify_mode verifies: otherwise the handshake is error::wrong_name. With
     /// context_spec::sessions a session of this host and port is offered, and those that come are
-    /// kept. asio::error::invalid_argument: the stream is a server's, or the host is no name. The
-    /// context has no server_name.
+    /// kept. error::bad_host_name: the host is neither. The context has no server_name.
     error_code set_server(std::string const& host, std::uint16_t port, error_code& ec)
     {
-        if (!(ec = changeable()) &&
-            (role() != tls::role::client || !self().engine().set_server(host, port)))
-            ec = boost::asio::error::invalid_argument;
+        if (!(ec = changeable_client()) && !self().engine().set_server(host, port))
+            ec = error::bad_host_name;
         return ec;
     }
     void set_server(std::string const& host, std::uint16_t port)
@@ -47,13 +45,14 @@ public:
 
     /// resume offers a session, such as take_sessions has given; info().resumed is whether the
     /// server has accepted it. A server that has not makes a full handshake. Give a session only to
-    /// the server that issued it: its certificate is not verified again.
+    /// the server that issued it: its certificate is not verified again. error::no_session: it is
+    /// empty.
     error_code resume(tls::session const& offered, error_code& ec)
     {
-        if ((ec = changeable()))
+        if ((ec = changeable_client()))
             return ec;
-        if (role() != tls::role::client || !offered)
-            return ec = boost::asio::error::invalid_argument;
+        if (!offered)
+            return ec = error::no_session;
         self().engine().resume(offered);
         return ec;
     }
@@ -71,11 +70,11 @@ public:
     }
 
     // These functions replace the context's verification settings for this stream. After the start
-    // of the handshake they are asio::error::already_connected. A server's stream with settings of
-    // its own resumes no session, and a client's leaves the cache of context_spec::sessions.
-    // Without an error_code they throw boost::system::system_error.
+    // of the handshake they are error::handshake_begun. A server's stream with settings of its own
+    // resumes no session, and a client's leaves the cache of context_spec::sessions. Without an
+    // error_code they throw boost::system::system_error.
 
-    /// set_verify_mode: see verify_mode; asio::error::invalid_argument for unknown flags. The
+    /// set_verify_mode: see verify_mode; error::bad_verify_setting for unknown flags. The
     /// authorities are the context's: where it has none, no certificate is good.
     error_code set_verify_mode(verify_mode mode, error_code& ec)
     {
@@ -89,7 +88,8 @@ public:
         throw_if(set_verify_mode(mode, ec), "set_verify_mode");
     }
 
-    /// set_verify_depth: how many intermediates the peer may send.
+    /// set_verify_depth: how many intermediates the peer may send; negative:
+    /// error::bad_verify_setting.
     error_code set_verify_depth(int depth, error_code& ec)
     {
         if (!(ec = changeable()))
@@ -129,8 +129,11 @@ private:
     [[nodiscard]] tls::role role() noexcept { return self().core_.role; }
     [[nodiscard]] error_code changeable() noexcept
     {
-        return self().core_.begun ? error_code{boost::asio::error::already_connected}
-                                  : error_code{};
+        return self().core_.begun ? error_code{error::handshake_begun} : error_code{};
+    }
+    [[nodiscard]] error_code changeable_client() noexcept
+    {
+        return role() == tls::role::client ? changeable() : error_code{error::wrong_role};
     }
     static void throw_if(error_code const& ec, char const* what)
     {

@@ -234,7 +234,7 @@ TEST_CASE_TEMPLATE(
     int completed = 0;
     auto const done = [&](error_code ec, std::size_t) {
         CHECK(!inside);
-        CHECK(ec == asio::error::not_connected);
+        CHECK(ec == error::no_handshake);
         ++completed;
     };
     char byte = 'x';
@@ -246,12 +246,15 @@ TEST_CASE_TEMPLATE(
     CHECK(completed == 3);
 }
 
-TEST_CASE("a handshake in the other role is refused")
+TEST_CASE("a handshake in the other role is refused, and the error says what to change")
 {
     socket_world world;
     both_ends<socket_world> ends{world};
-    ends.client.async_handshake(
-        tls::role::server, [](error_code ec) { CHECK(ec == asio::error::invalid_argument); });
+    ends.client.async_handshake(tls::role::server, [](error_code ec) {
+        CHECK(ec == error::wrong_role);
+        CHECK(ec == boost::system::errc::invalid_argument);
+        CHECK(ec.message().find("tls_server") != std::string::npos);
+    });
     world.run();
 }
 

@@ -13,7 +13,7 @@ result<tls::peer_verification> verification_of(verify_mode mode, tls::role role)
     bool const peer = (mode & verify_peer) != 0;
     bool const must_send = (mode & verify_fail_if_no_peer_cert) != 0;
     if ((mode & ~known) != 0 || (must_send && !peer))
-        return error_code{boost::asio::error::invalid_argument};
+        return error_code{error::bad_verify_setting};
     if (!peer)
         return tls::peer_verification::none;
     return must_send || role == tls::role::client ? tls::peer_verification::required
@@ -39,7 +39,7 @@ error_code set_verify_mode(ssl_st* ssl, tls::role role, verify_mode mode) noexce
 error_code set_verify_depth(ssl_st* ssl, int depth) noexcept
 {
     if (depth < 0)
-        return boost::asio::error::invalid_argument;
+        return error::bad_verify_setting;
     tls::set_verify_depth(ssl, depth);
     return {};
 }

@@ -23,9 +23,8 @@ inline constexpr verify_mode verify_peer = 1;
 inline constexpr verify_mode verify_fail_if_no_peer_cert = 2;
 inline constexpr verify_mode verify_client_once = 4;
 
-/// verification_of is the flags' meaning for a role; asio::error::invalid_argument for a flag that
-/// is none of these, and for verify_fail_if_no_peer_cert without verify_peer, which would do
-/// nothing.
+/// verification_of is the flags' meaning for a role; error::bad_verify_setting for a flag that is
+/// none of these, and for verify_fail_if_no_peer_cert without verify_peer, which would do nothing.
 [[nodiscard]] result<tls::peer_verification> verification_of(verify_mode mode, tls::role role);
 
 /// verify_context is the argument of a verify callback: the certificate to verify. It is valid
