@@ -101,6 +101,9 @@ public:
     /// after a write. Asked only where has_label_spelling says so.
     virtual label_spelling spelling_of(label_set const&) { return {}; }
 
+    /// remove_unused removes labels that no track has from the player's list of labels.
+    virtual void remove_unused(label_set const&) {}
+
     virtual places where() const { return {}; }
 
     /// is_atomic: whether a failed write leaves the database as it was.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -123,6 +124,17 @@ void keep_rest(
     store(run, record);
 }
 
+/// added_labels: labels that some track was to get.
+label_set added_labels(std::vector<change> const& changes)
+{
+    label_set added;
+    for (change const& one : changes) {
+        std::ranges::set_difference(
+            one.after.labels, one.before.labels, std::inserter(added, added.end()));
+    }
+    return added;
+}
+
 /// undo_provider returns how many tracks went back. The entry is the provider's in the record.
 std::size_t undo_provider(provider& player, fs::path const& run, json& record, json& entry)
 {
@@ -142,6 +154,10 @@ std::size_t undo_provider(provider& player, fs::path const& run, json& record, j
             keep_rest(player, run, record, entry, back);
         }
         player.write(back);
+    }
+    // Where a write ended before its first track, the player's list may have them already.
+    if (label_set const added = added_labels(done); !added.empty()) {
+        player.remove_unused(added);
     }
     return back.size();
 }

@@ -22,6 +22,13 @@ public:
     {
     }
 
+    void remove_unused(label_set const& labels) override
+    {
+        std::unique_ptr<sql_database> const database = open_to_write();
+        lock_tables(*database, "labels WRITE, urls_labels READ");
+        label_ids_.remove_unused(*database, labels);
+    }
+
 protected:
     abilities type_can() const override { return {identity_fields, statistic_fields}; }
 
@@ -130,7 +137,8 @@ private:
     }
 
     label_ids label_ids_{
-        {"label", "label IS NOT NULL", "INSERT INTO labels (label) VALUES (?)", true}};
+        {"label", "label IS NOT NULL", "INSERT INTO labels (label) VALUES (?)", "urls_labels",
+         "label", true}};
 };
 
 } // namespace

@@ -42,7 +42,7 @@ public:
         , label_ids_(
               {"name", "type = " + std::to_string(user_label),
                "INSERT INTO labels (name, type) VALUES (?, " + std::to_string(user_label) + ")",
-               !is_atomic()})
+               "tags_labels", "labelid", !is_atomic()})
     {
     }
 
@@ -54,6 +54,15 @@ public:
             // A server before MySQL 5.6 cannot say it: the check after the write does.
             return {};
         }
+    }
+
+    void remove_unused(label_set const& labels) override
+    {
+        std::unique_ptr<sql_database> const database = open_to_write();
+        if (!is_atomic()) {
+            lock_tables(*database, "labels WRITE, tags_labels READ");
+        }
+        label_ids_.remove_unused(*database, labels);
     }
 
 protected:

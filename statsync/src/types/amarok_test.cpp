@@ -1,5 +1,7 @@
 #include "core/failure.hpp"
+#include "provider/registry.hpp"
 #include "store/mysql_server.hpp"
+#include "sync/history.hpp"
 #include "sync/plan.hpp"
 #include "tests/convention/convention.hpp"
 
@@ -300,6 +302,61 @@ TEST_CASE("a label that is too long for Amarok is an error before any track is c
         type_named(all_types(), "amarok")
             .make({"1", "amarok", "n", {{"path", settings.at("path")}, {"database", "amarok"}}});
     check_unstorable_label(*player, std::string(101, 'x'));
+}
+
+std::string label_count(served_folder const& served)
+{
+    std::string count;
+    open_mysql(served.address())->select("SELECT COUNT(*) FROM labels", [&](sql_row const& row) {
+        count = row.text(0);
+    });
+    return count;
+}
+
+/// check_undone_labels gives two tracks new labels in a run. Where `is_begun_only`, the run is as
+/// one that ended behind the insertion of its labels, before the first track.
+void check_undone_labels(served_folder const& served, std::string const& type, bool is_begun_only)
+{
+    CAPTURE(type);
+    CAPTURE(is_begun_only);
+    temporary_folder const folder;
+    registry all(folder / "providers.json", all_types());
+    provider_list players;
+    players.push_back(all.open(all.create(type, "player", served.settings())));
+    std::string const count = label_count(served);
+    track const one = *players[0]->artist_tracks("testStatistics").at(0);
+    track const other = *players[0]->artist_tracks("testStatistics").at(1);
+    std::vector<std::vector<change>> const changes{
+        {{one.key, field::labels, one.statistics, {.labels = {"new", "tags"}}},
+         {other.key, field::labels, other.statistics, {.labels = {"newer"}}}}};
+    history const runs(folder / "state");
+    auto const ignore = [](std::string const&) {};
+    CHECK(runs.write(players, changes, {}, ignore).at(0).error.empty());
+    CHECK(label_count(served) == std::to_string(std::stoi(count) + 2));
+    if (is_begun_only) {
+        change const back[] = {
+            {one.key, field::labels, {}, one.statistics},
+            {other.key, field::labels, {}, other.statistics}};
+        players[0]->write(back);
+    }
+    CHECK(runs.undo(all, ignore).at(0).error.empty());
+    CHECK(label_count(served) == count);
+    std::unique_ptr<provider> const again = all.open(all.find("player"));
+    CHECK(again->artist_tracks("testStatistics").at(1)->statistics == other.statistics);
+}
+
+TEST_CASE("undo takes new labels from the list of labels, too, unless another track has them")
+{
+    if (!may_run()) {
+        return;
+    }
+    served_folder const served;
+    for (bool is_begun_only : {false, true}) {
+        make_amarok_tables(*served.emptied(), convention_samples());
+        check_undone_labels(served, "amarok-server", is_begun_only);
+        make_amarok_1_4_tables(*served.emptied(), convention_samples());
+        check_undone_labels(served, "amarok-1.4-server", is_begun_only);
+    }
 }
 
 /// socket_of_other starts a server in a child process, which then waits to be killed.

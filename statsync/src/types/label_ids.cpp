@@ -44,6 +44,19 @@ void label_ids::remove_added(sql_database& database)
     }
 }
 
+void label_ids::remove_unused(sql_database& database, label_set const& labels)
+{
+    read(database);
+    for (std::string const& label : labels) {
+        if (auto const found = ids_.find(label); found != ids_.end()) {
+            database.execute(
+                "DELETE FROM labels WHERE id = ? AND NOT EXISTS (SELECT 1 FROM " + table_.uses +
+                    " WHERE " + table_.uses + "." + table_.use + " = ?)",
+                {found->second, found->second});
+        }
+    }
+}
+
 std::set<std::int64_t> label_ids::of(label_set const& labels) const
 {
     std::set<std::int64_t> ids;

@@ -18,6 +18,8 @@ struct label_table
     std::string column;    ///< Of the label's text.
     std::string condition; ///< Of labels that a user gives.
     std::string insert;    ///< The statement that adds one; its only parameter is the text.
+    std::string uses;      ///< The table that says which tracks have a label,
+    std::string use;       ///< and its column with the label's id.
     bool is_on_server;     ///< Of MySQL: one whose collation says which texts are equal.
 };
 
@@ -31,6 +33,9 @@ public:
     /// Throws failure(problem::unwritten) at one that the database cannot hold. Nothing is changed
     /// then: without transactions it would stay so.
     void prepare(sql_database& database, std::span<change const> changes);
+
+    /// remove_unused removes those of the labels that no track has.
+    void remove_unused(sql_database& database, label_set const& labels);
 
     /// of: ids of labels that were prepared. Two labels that are equal on the server have one id.
     std::set<std::int64_t> of(label_set const& labels) const;

@@ -11,7 +11,7 @@ namespace statsync {
 std::vector<setting_description> server_settings();
 
 /// lock_tables keeps other programs out of tables without transactions, until the connection ends.
-/// `locks` is as LOCK TABLES takes it, and names the table statistics.
+/// The table statistics says whether there are transactions. `locks` is as LOCK TABLES takes it.
 void lock_tables(sql_database& database, std::string const& locks);
 
 /// server_store: a database on a server that runs. Its backup is the record of a run.

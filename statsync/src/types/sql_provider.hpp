@@ -51,6 +51,7 @@ protected:
     virtual void prepare_write(sql_database&, std::span<change const>) {}
 
     std::unique_ptr<sql_database> open_to_read() const { return store_->open_to_read(); }
+    std::unique_ptr<sql_database> open_to_write() const { return store_->open_to_write(); }
 
     std::vector<track> read() override;
     void write_changes(std::span<change const> changes) override;
