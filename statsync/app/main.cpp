@@ -119,6 +119,17 @@ int add(registry& all, options const& parsed)
     return exit_done;
 }
 
+/// set: what was remembered of one database is not true of another one.
+int set(registry& all, options const& parsed)
+{
+    instance const before = all.find(parsed.subject);
+    instance const& after = all.reconfigure(before.id, settings_of(parsed));
+    if (after.database() != before.database()) {
+        history(state_folder()).baselines().forget(before.id);
+    }
+    return exit_done;
+}
+
 int show(registry const& all, options const& parsed)
 {
     std::unique_ptr<provider> const player = all.open(all.find(parsed.subject));
@@ -149,8 +160,7 @@ int run(options const& parsed)
         return add(all, parsed);
     }
     if (parsed.command == "set") {
-        all.reconfigure(parsed.subject, settings_of(parsed));
-        return exit_done;
+        return set(all, parsed);
     }
     if (parsed.command == "forget") {
         std::string const id = all.find(parsed.subject).id;

@@ -4,7 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from user import User, dump_of, file_has_record, interrupted
+from user import User, dump_of, execute, file_has_record, interrupted
 
 
 def runs_of(user: User) -> list[Path]:
@@ -55,3 +55,36 @@ def test_undo_leaves_a_forgotten_provider_alone_and_goes_on(user: User) -> None:
     # The run before that one can be taken back now, too.
     user.done("undo", code=5)
     assert dump_of(one) == old[0]
+
+
+def test_undo_does_not_touch_another_database(user: User) -> None:
+    user.database("banshee", 1)
+    file = user.database("rhythmbox", 2)
+    user.done("sync", "--yes", "--ratings", "highest")
+    written = file.read_bytes()
+    # It has the same tracks, with the values that were written.
+    other = file.with_name("other")
+    other.write_bytes(written)
+    user.done("set", file.name, f"path={other}")
+    text = user.done("undo", code=5)
+    assert "name another database" in text and other.read_bytes() == written, text
+    user.done("set", file.name, f"path={file}")
+    user.done("undo")
+    assert file.read_bytes() != written == other.read_bytes()
+
+
+def test_another_database_has_no_baseline(user: User) -> None:
+    user.database("clementine", 1)
+    file = user.database("strawberry", 2)
+    sync = ("sync", "--yes", "--baseline", "--ratings", "highest")
+    user.done(*sync)
+    older = file.with_name("older")
+    older.write_bytes(file.read_bytes())
+    execute(older, "UPDATE songs SET rating = 0.1, playcount = 0")
+    before = dump_of(user.home / "music/clementine-1")
+    user.done("set", file.name, "write=yes")
+    assert len(list((user.home / ".local/state/statsync/baselines").iterdir())) == 2
+    user.done("set", file.name, f"path={older}")
+    # Its ratings are no newer than those of the last run.
+    assert "in conflict" in user.done("sync", "--yes", "--baseline", code=3)
+    assert dump_of(user.home / "music/clementine-1") == before

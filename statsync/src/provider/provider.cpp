@@ -12,6 +12,17 @@ std::string instance::setting(std::string const& key) const
     return found == settings.end() ? std::string() : found->second;
 }
 
+std::map<std::string, std::string> instance::database() const
+{
+    std::map<std::string, std::string> named;
+    for (char const* key : {"path", "host", "port", "socket", "database", "user"}) {
+        if (std::string value = setting(key); !value.empty()) {
+            named[key] = std::move(value);
+        }
+    }
+    return named;
+}
+
 abilities provider::can() const
 {
     abilities all = type_can();

@@ -29,6 +29,9 @@ struct instance
     /// setting: the value, or an empty string.
     std::string setting(std::string const& key) const;
 
+    /// database: the settings that say which database it is.
+    std::map<std::string, std::string> database() const;
+
     friend bool operator==(instance const&, instance const&) = default;
 };
 

@@ -139,6 +139,15 @@ label_set added_labels(std::vector<change> const& changes)
 std::size_t undo_provider(provider& player, fs::path const& run, json& record, json& entry)
 {
     fs::path const backup = run / player.id();
+    // The keys of tracks mean others there.
+    if (entry.contains("database") &&
+        entry.at("database") != json(player.configured().database())) {
+        throw failure(
+            problem::settings,
+            "since this run its settings name another database, which stays as it is; set them"
+            " back, or see the backup in " +
+                backup.string());
+    }
     std::vector<change> const done = load_changes(run / (player.id() + ".changes"));
     player.check_unused();
     bool const is_as_written = entry.contains("states") && !entry.at("states").empty() &&
@@ -206,7 +215,10 @@ json back_up(
         report("backing up " + providers[i]->name());
         providers[i]->back_up(run / providers[i]->id());
         store_changes(run / (providers[i]->id() + ".changes"), changes[i]);
-        record["providers"].push_back({{"id", providers[i]->id()}, {"name", providers[i]->name()}});
+        record["providers"].push_back(
+            {{"id", providers[i]->id()},
+             {"name", providers[i]->name()},
+             {"database", providers[i]->configured().database()}});
     }
     return record;
 }
@@ -296,7 +308,8 @@ outcome write_provider(
     provider& player, std::vector<change> const& changes, json& entry, progress const& report)
 {
     report(
-        "writing " + std::to_string(changes.size()) + " tracks to " + player.name() +
+        "writing " + std::to_string(changes.size()) + (changes.size() == 1 ? " track" : " tracks") +
+        " to " + player.name() +
         (player.is_atomic() ? "" : ", not in one step: it has no transactions"));
     report_tenths(player, changes.size(), report);
     try {
@@ -329,6 +342,8 @@ std::vector<outcome> history::write(
         fs::create_directories(folder_);
         fs::permissions(folder_, fs::perms::owner_all);
         run_lock const lock(folder_);
+        // Another statsync may have written since they were looked at.
+        std::ranges::for_each(written, [&](std::size_t i) { providers[i]->check_unused(); });
         forget_unfinished_runs();
         fs::path const run = new_run();
         json record = begin(run, providers, changes, baselines_, report);

@@ -49,7 +49,8 @@ public:
     /// undo takes the newest run back that is not undone. A database that has not changed since is
     /// restored from its backup; in another one each value that is still as it was written goes
     /// back. Where a write without transactions failed, each value goes back that is not as it was.
-    /// A provider that is forgotten stays as it is.
+    /// A provider that is forgotten stays as it is. One whose settings name another database now is
+    /// an error, and the run can be undone later.
     /// Throws failure(problem::settings) if there is nothing to undo.
     std::vector<outcome> undo(registry const& configured, progress const& report) const;
 
