@@ -6,6 +6,7 @@
 #include "synchronise.hpp"
 #include "table.hpp"
 
+#include <csignal>
 #include <iostream>
 
 namespace statsync {
@@ -89,12 +90,23 @@ setting_map settings_beside_path(instance one)
     return one.settings;
 }
 
+std::vector<fs::path> real_paths(std::vector<fs::path> paths)
+{
+    for (fs::path& path : paths) {
+        std::error_code error;
+        fs::path const real = fs::weakly_canonical(path, error);
+        path = error ? path : real;
+    }
+    return paths;
+}
+
 /// check_is_new: a database that is there twice would be written twice, and fail the second time.
 void check_is_new(registry const& all, instance const& wanted)
 {
-    std::vector<fs::path> const files = all.open(wanted)->where().files;
+    std::vector<fs::path> const files = real_paths(all.open(wanted)->where().files);
     for (instance const& one : all.instances()) {
-        if (one.type == wanted.type && !files.empty() && all.open(one)->where().files == files &&
+        if (one.type == wanted.type && !files.empty() &&
+            real_paths(all.open(one)->where().files) == files &&
             settings_beside_path(one) == settings_beside_path(wanted)) {
             throw failure(
                 problem::settings, files.front().string() + " is there already: " + one.id + "  " +
@@ -174,6 +186,8 @@ int run(options const& parsed)
     if (parsed.command == "diff") {
         return diff(all, parsed);
     }
+    // A run does not end in the middle because nobody reads what it says.
+    std::signal(SIGPIPE, SIG_IGN);
     if (parsed.command == "sync") {
         return synchronise(all, parsed);
     }

@@ -126,7 +126,7 @@ instance const& registry::reconfigure(std::string_view id_or_name, setting_map c
             wrong("the " + key + " of a provider is permanent; add another provider");
         }
         if (key == "name") {
-            made.name = value;
+            made.name = value.empty() ? type_named(types_, made.type).title : value;
         } else if (value.empty()) {
             made.settings.erase(key);
         } else {

@@ -44,6 +44,14 @@ TEST_CASE("an instance is created, changed under its id, and forgotten, across r
     CHECK(registry(file, all_types()).instances().empty());
 }
 
+TEST_CASE("an empty name is the type's title")
+{
+    temporary_folder const folder;
+    registry all(folder / "providers.json", all_types());
+    all.create("example", "Mine", {{"path", "/a"}});
+    CHECK(all.reconfigure("Mine", {{"name", ""}}).name == "Example");
+}
+
 TEST_CASE("a value of which no provider can be made is refused, and changes nothing")
 {
     temporary_folder const folder;

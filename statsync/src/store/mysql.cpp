@@ -87,6 +87,9 @@ public:
         MYSQL* const raw = connection_.get();
         mysql_options(raw, MYSQL_SET_CHARSET_NAME, "utf8mb4");
         mysql_options(raw, MYSQL_OPT_CONNECT_TIMEOUT, &connect_timeout_s);
+        // No server may ask for a file of this machine.
+        unsigned const no_files = 0;
+        mysql_options(raw, MYSQL_OPT_LOCAL_INFILE, &no_files);
         char const* const socket = address.socket.empty() ? nullptr : address.socket.c_str();
         // An UPDATE then counts the rows that it found, and not only those that it changed.
         MYSQL* const connected = mysql_real_connect(

@@ -13,6 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// real_file: SQLite keeps its log beside the file that a link points to.
+fs::path real_file(fs::path const& file)
+{
+    std::error_code error;
+    fs::path const real = fs::canonical(file, error);
+    return error ? file : real;
+}
+
 /// copied_database: the database, read from a copy of its files.
 std::unique_ptr<sql_database> copied_database(fs::path const& file)
 {
@@ -31,7 +39,7 @@ std::unique_ptr<sql_database> copied_database(fs::path const& file)
 class sqlite_file : public sql_store
 {
 public:
-    explicit sqlite_file(fs::path file) : file_(std::move(file)) {}
+    explicit sqlite_file(fs::path const& file) : file_(real_file(file)) {}
 
     std::unique_ptr<sql_database> open_to_read() override
     {
@@ -94,9 +102,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<sql_store> sqlite_store(fs::path file)
+std::unique_ptr<sql_store> sqlite_store(fs::path const& file)
 {
-    return std::make_unique<sqlite_file>(std::move(file));
+    return std::make_unique<sqlite_file>(file);
 }
 
 std::vector<track> sql_provider::read()

@@ -26,7 +26,7 @@ public:
 
 /// sqlite_store: a file of SQLite. It is read without writing to its folder, written in one
 /// transaction, and backed up as SQLite does it: complete, though the player may have left a log.
-std::unique_ptr<sql_store> sqlite_store(std::filesystem::path file);
+std::unique_ptr<sql_store> sqlite_store(std::filesystem::path const& file);
 
 /// sql_provider: a type says how tracks are read, and how one track is changed.
 class sql_provider : public provider
