@@ -88,3 +88,16 @@ def test_another_database_has_no_baseline(user: User) -> None:
     # Its ratings are no newer than those of the last run.
     assert "in conflict" in user.done("sync", "--yes", "--baseline", code=3)
     assert dump_of(user.home / "music/clementine-1") == before
+
+
+def test_undo_takes_the_last_run_back_though_the_clock_was_set_back(user: User) -> None:
+    user.database("banshee", 1)
+    file = user.database("rhythmbox", 2)
+    user.done("sync", "--yes", "--fields", "playcount")
+    for name in ("29990101-000000-1000", "29990101-000000-1041"):
+        runs_of(user)[-1].rename(runs_of(user)[-1].with_name(name))
+        before = file.read_bytes()
+        user.done("sync", "--yes", "--ratings", "highest")
+        assert file.read_bytes() != before
+        user.done("undo")
+        assert file.read_bytes() == before

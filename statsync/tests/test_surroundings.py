@@ -1,7 +1,11 @@
 """The program where its surroundings are not as usual: links, pipes, folders that are missing."""
 
 import os
+import shutil
 import subprocess
+import tempfile
+
+import pytest
 
 from user import BIN, User, dump_of, execute
 
@@ -55,3 +59,19 @@ def test_no_place_for_temporary_files_is_an_error(user: User) -> None:
     for folder in ("/proc", "/no such folder"):
         ended = user.run("show", "clementine-1", TMPDIR=folder)
         assert ended.returncode == 1 and "temporary folder" in ended.stderr, ended.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes files of others")
+def test_a_player_of_the_owner_of_a_file_is_seen_by_root(user: User) -> None:
+    user.database("clementine", 1)
+    file = user.database("rhythmbox", 2)
+    os.chown(file, 65534, -1)
+    before = file.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        player = shutil.copy("/bin/cat", f"{folder}/rhythmbox")
+        with subprocess.Popen([player], stdin=subprocess.PIPE, user=65534) as running:
+            ended = user.run("sync", "--yes", "--ratings", "highest")
+            running.stdin.close()
+    assert ended.returncode == 4 and "rhythmbox is running" in ended.stderr, ended.stderr
+    assert file.read_bytes() == before

@@ -69,8 +69,9 @@ std::vector<track const*> provider::artist_tracks(std::string_view artist)
 void provider::check_unused() const
 {
     places const all = where();
-    whose const programs = all.is_server ? whose::of_all_users : whose::of_this_user;
-    if (std::optional<std::string> const player = running(all.players, programs)) {
+    // With root's rights, the player is still one of its owner's programs.
+    user_set const users = all.is_server ? user_set{} : users_of(all.files);
+    if (std::optional<std::string> const player = running(all.players, users)) {
         throw failure(problem::in_use, name() + ": " + *player + " is running; close it first");
     }
     for (fs::path const& file : all.files) {

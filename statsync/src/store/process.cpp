@@ -31,12 +31,18 @@ bool is_other_process(fs::path const& path)
     return read.ec == std::errc() && read.ptr == name.data() + name.size() && id != ::getpid();
 }
 
-bool is_own(fs::path const& process)
+std::optional<unsigned> owner_of(fs::path const& path)
 {
     struct stat state
     {
     };
-    return ::stat(process.c_str(), &state) == 0 && state.st_uid == ::geteuid();
+    return ::stat(path.c_str(), &state) == 0 ? std::optional(state.st_uid) : std::nullopt;
+}
+
+bool is_of(user_set const& users, fs::path const& process)
+{
+    std::optional<unsigned> const owner = owner_of(process);
+    return users.empty() || (owner && users.contains(*owner));
 }
 
 /// find_process: the name of the first other process for which the test is true.
@@ -70,15 +76,25 @@ bool has_open(fs::path const& process, struct stat const& wanted)
 
 } // namespace
 
-std::optional<std::string> running(std::span<std::string const> names, whose programs)
+user_set users_of(std::span<fs::path const> files)
+{
+    user_set users{::geteuid()};
+    for (fs::path const& file : files) {
+        if (std::optional<unsigned> const owner = owner_of(file)) {
+            users.insert(*owner);
+        }
+    }
+    return users;
+}
+
+std::optional<std::string> running(std::span<std::string const> names, user_set const& users)
 {
     return find_process([&](fs::path const& process) {
         std::string const name = name_of_process(process);
         auto const is_named = [&](std::string const& wanted) {
             return name == wanted.substr(0, kernel_name_size_max);
         };
-        return std::ranges::any_of(names, is_named) &&
-               (programs == whose::of_all_users || is_own(process));
+        return std::ranges::any_of(names, is_named) && is_of(users, process);
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -418,9 +419,20 @@ fs::path history::new_run() const
     gmtime_r(&now, &parts);
     char date[32];
     std::strftime(date, sizeof date, "%Y%m%d-%H%M%S-", &parts);
-    for (int number = 1000;; ++number) {
-        // Runs of one second stay in their order.
-        fs::path const run = folder_ / (date + std::to_string(number));
+    // Names are in the order of the runs, also in one second, and after the clock was set back.
+    constexpr int first_number = 1000;
+    std::string begin = date;
+    int number = first_number;
+    if (std::vector<fs::path> const all = runs(true); !all.empty()) {
+        std::string const last = all.back().filename();
+        std::string const last_begin = last.substr(0, begin.size());
+        if (last_begin >= begin) {
+            begin = last_begin;
+            number = std::max(std::atoi(last.c_str() + last_begin.size()) + 1, first_number);
+        }
+    }
+    for (;; ++number) {
+        fs::path const run = folder_ / (begin + std::to_string(number));
         if (fs::create_directory(run)) {
             return run;
         }
