@@ -495,9 +495,9 @@ def test_a_daemon_has_an_opener_too(site, certs, origin):
     # Relative, as a person types it.
     ran = run("--config", site.config.name, cwd=site.place, env=environment)
     assert ran.returncode == 0, ran.stderr
-    opener = opener_of_daemon(mark)
     pid = int(pidfile.read_text())
     try:
+        opener = opener_of_daemon(mark)
         lines = [logfmt.parse(line) for line in log.read_text().splitlines()]
         (address,) = (each["address"] for each in lines if each["event"] == "listening")
         put(site.pem, certs.rsa.pem.read_text())
