@@ -4,11 +4,12 @@
     scripts/build release cleat_net
     perf/compile_time.py --rounds 5 --out perf/results/DATE-compile-time.json
 
-All programs echo, in a coroutine. "asio::ssl" and "cleat::net::ssl" are the same text on the other
-stream, and "net::server" is a server on every core. Each is one translation unit, compiled without
-optimization and with -O2. They take turns, so that the machine's other work meets all of them; the
-ratio is to asio::ssl of the same round. CPU is the user time of the compiler; memory is its largest
-resident set. The TLS library's headers are the same for all, those of the build.
+All programs echo, in a coroutine: bytes, or a WebSocket's messages with Beast. "asio::ssl" and
+"cleat::net::ssl" are the same text on the other stream, as are the two WebSockets, and
+"net::server" is a server on every core. Each is one translation unit, compiled without optimization
+and with -O2. They take turns, so that the machine's other work meets all of them; the ratio is to
+the program on Asio's stream of the same round. CPU is the user time of the compiler; memory is its
+largest resident set. The TLS library's headers are the same for all, those of the build.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from cleat_perf.results import TREE
 from cleat_perf.table import spread, table
 
 BASE = "asio::ssl"
+WEBSOCKET_BASE = "WebSocket, beast::ssl_stream"
 LEVELS = ("-O0", "-O2")
 HEADS = ["", "", "CPU", "of asio::ssl", "memory"]
 
@@ -55,7 +57,9 @@ asio::awaitable<void> echo(tcp::socket accepted, ssl::context& context)
         co_await asio::async_write(stream, asio::buffer(block, n), asio::use_awaitable);
     }
 }
+"""
 
+ACCEPT = """
 asio::awaitable<void> accept(tcp::acceptor& acceptor, ssl::context& context)
 {
     for (;;) {
@@ -73,6 +77,45 @@ int main()
     tcp::acceptor acceptor{io, {tcp::v4(), 8443}};
     asio::co_spawn(io, accept(acceptor, context), asio::detached);
     io.run();
+}
+"""
+
+WEBSOCKET = """
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/websocket.hpp>
+#include <INCLUDED>
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = beast::websocket;
+namespace ssl = NAMESPACE;
+using asio::ip::tcp;
+
+asio::awaitable<void> echo(tcp::socket accepted, ssl::context& context)
+{
+    websocket::stream<STREAM<beast::tcp_stream>> socket{std::move(accepted), context};
+    co_await socket.next_layer().async_handshake(ssl::stream_base::server, asio::use_awaitable);
+    socket.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+    co_await socket.async_accept(asio::use_awaitable);
+"""
+
+MESSAGES = """    beast::flat_buffer message;
+    for (;;) {
+        auto [ec, n] = co_await socket.async_read(message, asio::as_tuple(asio::use_awaitable));
+        if (ec)
+            co_return;
+        socket.text(socket.got_text());
+        co_await socket.async_write(message.data(), asio::use_awaitable);
+        message.consume(n);
+    }
 }
 """
 
@@ -98,7 +141,31 @@ asio::awaitable<void> echo(net::connection c)
         co_await asio::async_write(c.stream, asio::buffer(block, n), asio::use_awaitable);
     }
 }
+"""
 
+WEBSOCKET_SERVER = """
+#include <cleat/net/server.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket.hpp>
+
+#include <unistd.h>
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace net = cleat::net;
+namespace websocket = beast::websocket;
+
+asio::awaitable<void> echo(net::connection c)
+{
+    websocket::stream<net::stream<net::socket>> socket{std::move(c.stream)};
+    socket.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+    co_await socket.async_accept(asio::use_awaitable);
+"""
+
+SERVER_MAIN = """
 int main(int, char** texts)
 {
     net::server_spec spec;
@@ -111,14 +178,31 @@ int main(int, char** texts)
 
 
 def on(header: str, namespace: str) -> str:
-    return STREAM.replace("INCLUDED", header).replace("NAMESPACE", namespace)
+    return (STREAM + ACCEPT).replace("INCLUDED", header).replace("NAMESPACE", namespace)
 
 
-PROGRAMS = {
+def websocket_on(header: str, namespace: str, stream: str) -> str:
+    text = WEBSOCKET + MESSAGES + ACCEPT
+    text = text.replace("INCLUDED", header).replace("NAMESPACE", namespace)
+    return text.replace("STREAM<", f"{stream}<")
+
+
+ON_ASIO = {
     BASE: on("boost/asio/ssl.hpp", "boost::asio::ssl"),
     "cleat::net::ssl": on("cleat/net/ssl.hpp", "cleat::net::ssl"),
-    "net::server": SERVER,
+    "net::server": SERVER + SERVER_MAIN,
 }
+ON_BEAST = {
+    WEBSOCKET_BASE: websocket_on(
+        "boost/beast/websocket/ssl.hpp", "boost::asio::ssl", "beast::ssl_stream"
+    ),
+    "WebSocket, cleat::net::ssl": websocket_on(
+        "cleat/net/ssl.hpp", "cleat::net::ssl", "ssl::stream"
+    ),
+    "WebSocket, net::server": WEBSOCKET_SERVER + MESSAGES + SERVER_MAIN,
+}
+GROUPS = (ON_ASIO, ON_BEAST)
+PROGRAMS = {**ON_ASIO, **ON_BEAST}
 
 
 def arguments() -> argparse.Namespace:
@@ -157,17 +241,22 @@ def rows(rounds: list[dict]) -> list[list[str]]:
     """rows have the medians of the rounds, and the ratios within a round."""
     shown = []
     for level in LEVELS:
-        for name in PROGRAMS:
-            found = [each["programs"][name] for each in rounds if each["level"] == level]
-            base = [each["programs"][BASE] for each in rounds if each["level"] == level]
-            ratio = spread([a["user_s"] / b["user_s"] for a, b in zip(found, base)])
-            shown.append([
-                level if name == BASE else "",
-                f"`{name}`",
-                f"{statistics.median(each['user_s'] for each in found):.1f} s",
-                "" if name == BASE else ratio,
-                f"{statistics.median(each['memory_kib'] for each in found) / 1024:.0f} MiB",
-            ])  # fmt: skip
+        of_level = [each["programs"] for each in rounds if each["level"] == level]
+        for group in GROUPS:
+            first = next(iter(group))
+            if not all(first in programs for programs in of_level):
+                continue  # A record of before Beast's programs.
+            for name in group:
+                found = [programs[name] for programs in of_level]
+                ratio = spread([each[name]["user_s"] / each[first]["user_s"] for each in of_level])
+                kind, _, stream = name.rpartition(", ")
+                shown.append([
+                    level if name == BASE else "",
+                    f"{kind}, `{stream}`" if kind else f"`{stream}`",
+                    f"{statistics.median(each['user_s'] for each in found):.1f} s",
+                    "" if name == first else ratio,
+                    f"{statistics.median(each['memory_kib'] for each in found) / 1024:.0f} MiB",
+                ])  # fmt: skip
     return shown
 
 

@@ -27,9 +27,12 @@ def test_a_program_that_does_not_compile_is_no_figure(
         compile_time.compile_program(["c++", "-fsyntax-only"], "wrong", tmp_path)
 
 
-def test_the_programs_on_a_stream_differ_in_two_lines() -> None:
-    texts = [compile_time.PROGRAMS[name].splitlines() for name in ("asio::ssl", "cleat::net::ssl")]
-    assert len([line for line in ndiff(*texts) if line.startswith("+ ")]) == 2
+@pytest.mark.parametrize("group", compile_time.GROUPS)
+def test_the_programs_on_a_stream_differ_in_the_library_alone(group: dict[str, str]) -> None:
+    """In the header and the namespace, and in the name of Beast's stream."""
+    texts = [text.splitlines() for text in list(group.values())[:2]]
+    other = [line for line in ndiff(*texts) if line.startswith("+ ")]
+    assert len(other) == (2 if group is compile_time.ON_ASIO else 3)
 
 
 def test_a_ratio_is_of_one_round() -> None:
@@ -40,7 +43,20 @@ def test_a_ratio_is_of_one_round() -> None:
         }
         return [{"level": level, "programs": programs} for level in compile_time.LEVELS]
 
-    shown = compile_time.rows([*round_of(1, 2, 3), *round_of(10, 10, 10), *round_of(4, 6, 8)])
+    shown = compile_time.rows([
+        *round_of(1, 2, 3, 20, 10, 5), *round_of(10, 10, 10, 20, 10, 5),
+        *round_of(4, 6, 8, 20, 10, 5)
+    ])  # fmt: skip
     assert shown[0] == ["-O0", "`asio::ssl`", "4.0 s", "", "2 MiB"]
     assert shown[1] == ["", "`cleat::net::ssl`", "6.0 s", "1.50 (1.00 to 2.00)", "2 MiB"]
-    assert len(shown) == 6
+    assert shown[3] == ["", "WebSocket, `beast::ssl_stream`", "20.0 s", "", "2 MiB"]
+    assert shown[4][1:4] == ["WebSocket, `cleat::net::ssl`", "10.0 s", "0.50 (0.50 to 0.50)"]
+    assert len(shown) == 12
+
+
+def test_a_record_without_websockets_has_the_other_rows() -> None:
+    programs = dict.fromkeys(compile_time.ON_ASIO, {"user_s": 1, "memory_kib": 1})
+    old = [{"level": level, "programs": programs} for level in compile_time.LEVELS]
+    assert [row[1] for row in compile_time.rows(old)] == 2 * [
+        f"`{name}`" for name in compile_time.ON_ASIO
+    ]
