@@ -254,7 +254,8 @@ void context::state::build_server(context_spec const& spec)
 {
     if (spec.certificates.empty())
         throw spec_error{
-            "a server needs a certificate: name a PEM file with its chain and key (pem-file)"};
+            "a server needs a certificate: name a PEM file with its chain and key (pem-file; in a "
+            "program certificates, or use_certificate_chain_file and use_private_key_file)"};
     begin_server(spec);
 
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();

@@ -27,7 +27,7 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
 {
     context_spec base;
     base.role = spec.role;
-    std::vector<context_spec> each(8, base);
+    std::vector<context_spec> each(9, base);
     for (context_spec& one : each) { // The versions decide which lists of suites are used.
         one.version_min = spec.version_min;
         one.version_max = spec.version_max;
@@ -39,7 +39,9 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[5].tickets = spec.tickets;
     each[5].accepted_tickets = spec.accepted_tickets;
     each[5].ticket_ratchets = spec.ticket_ratchets;
+    each[5].session_ids = spec.session_ids;
     each[5].sessions = spec.sessions;
+    each[5].keep_sessions = spec.keep_sessions;
     each[5].ticket_rotation = spec.ticket_rotation;
     each[5].ticket_lifetime = spec.ticket_lifetime;
     each[5].ticket_counts = spec.ticket_counts;
@@ -52,6 +54,8 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[6].accept_stale_crls = spec.accept_stale_crls;
     each[6].verify_origin = spec.verify_origin;
     each[7].certificate_compressors = spec.certificate_compressors;
+    each[8].refuse_unknown_names = spec.refuse_unknown_names;
+    each[8].server_name = spec.server_name;
     return each;
 }
 

@@ -91,9 +91,36 @@ void check_tickets(context_spec const& spec)
             library_version(), backend::resumed_tickets_max())};
 }
 
+// Settings that the other role has.
+void check_other_role(context_spec const& spec)
+{
+    bool const has_tickets = spec.tickets != nullptr || !spec.accepted_tickets.empty() ||
+                             !spec.ticket_ratchets.empty() || spec.session_ids;
+    if (spec.role == role::client && has_tickets)
+        throw spec_error{
+            "a client issues no session tickets and no session IDs (tickets, session_ids): a "
+            "client "
+            "that resumes has a session_cache (sessions), and a server has role::server and a "
+            "certificate"};
+    if (spec.role == role::client && spec.refuse_unknown_names)
+        throw spec_error{
+            "a client is asked for no name (refuse_unknown_names): leave that to the server"};
+    if (spec.role == role::server && spec.sessions != nullptr)
+        throw spec_error{
+            "a server has no session_cache: its clients keep their sessions (see tickets)"};
+    if (spec.role == role::server && spec.keep_sessions)
+        throw spec_error{
+            "a server is given no sessions to keep (keep_sessions): its clients keep them (see "
+            "tickets)"};
+    if (spec.role == role::server && !spec.server_name.empty())
+        throw spec_error{
+            "a server sends and verifies no server_name: its names are those of its certificates"};
+}
+
 void check_roles(context_spec const& spec)
 {
     bool const server = spec.role == role::server;
+    check_other_role(spec);
     if (!server && spec.verify == peer_verification::optional)
         throw spec_error{"a client either verifies its server or does not: give required or none"};
     if (server && spec.verify != peer_verification::none && spec.verify_authorities.empty() &&
@@ -105,9 +132,6 @@ void check_roles(context_spec const& spec)
         throw spec_error{
             "a client sends no CertificateRequest: give its signature algorithms instead of client "
             "signature schemes"};
-    if (server && spec.sessions != nullptr)
-        throw spec_error{
-            "a server has no session_cache: its clients keep their sessions (see tickets)"};
     if (spec.verify_depth && *spec.verify_depth < 0)
         throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
     check_tickets(spec);
