@@ -98,9 +98,8 @@ void check_other_role(context_spec const& spec)
                              !spec.ticket_ratchets.empty() || spec.session_ids;
     if (spec.role == role::client && has_tickets)
         throw spec_error{
-            "a client issues no session tickets and no session IDs (tickets, session_ids): a "
-            "client "
-            "that resumes has a session_cache (sessions), and a server has role::server and a "
+            "a client issues no session tickets and no session IDs (tickets, session_ids): to "
+            "resume it has a session_cache (sessions). A server has role::server and a "
             "certificate"};
     if (spec.role == role::client && spec.refuse_unknown_names)
         throw spec_error{
