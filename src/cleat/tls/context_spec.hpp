@@ -163,7 +163,7 @@ struct context_spec
     /// Refuse a client whose SNI no certificate answers to, rather than show it the default.
     bool refuse_unknown_names = false;
 
-    /// Whether the peer's certificate is requested and verified.
+    /// Whether the peer's certificate is requested and verified. By default nothing is verified.
     peer_verification verify = peer_verification::none;
     /// PEM text of the authorities that peers' certificates must chain to. Empty, for a client that
     /// requires a certificate: the system's.
