@@ -46,8 +46,8 @@ class Browser:
         self._session = f"/session/{made['sessionId']}"
 
     def _start_driver(self) -> int:
-        """_start_driver returns the port on which chromedriver listens. It takes a port that is free
-        in IPv4, and gives up where another program has that port in IPv6: then it takes another."""
+        """_start_driver returns the port on which chromedriver listens. It takes a port that is
+        free in IPv4, and gives up where another program has it in IPv6: then it takes another."""
         while True:
             self._driver = subprocess.Popen(
                 [shutil.which("chromedriver") or "chromedriver", "--port=0"],

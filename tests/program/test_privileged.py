@@ -57,8 +57,8 @@ def opener_of(server):
 
 
 def opener_of_daemon(mark):
-    """opener_of_daemon is the one whose starter, which has ended, had this entry in its environment.
-    Other tests run openers beside this one."""
+    """opener_of_daemon is the one whose starter, which has ended, had this entry in its
+    environment. Other tests run openers beside this one."""
     found = []
     for pid in openers():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It ends just now.
