@@ -194,7 +194,7 @@ ON_ASIO = {
 }
 ON_BEAST = {
     WEBSOCKET_BASE: websocket_on(
-        "boost/beast/websocket/ssl.hpp", "boost::asio::ssl", "beast::ssl_stream"
+        "boost/beast/ssl.hpp", "boost::asio::ssl", "beast::ssl_stream"
     ),
     "WebSocket, cleat::net::ssl": websocket_on(
         "cleat/net/ssl.hpp", "cleat::net::ssl", "ssl::stream"
