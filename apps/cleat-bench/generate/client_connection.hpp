@@ -10,10 +10,12 @@
 #include <cleat/net/channel.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/readiness.hpp>
+#include <cleat/net/scratch.hpp>
 #include <cleat/net/socket.hpp>
 #include <cleat/net/task.hpp>
 #include <cleat/tls/session.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -38,6 +40,12 @@ struct client_connection
     /// receive reads once, at most a turn.
     net::progress receive(std::span<std::byte> block) noexcept;
 
+    /// send writes what the socket has not taken yet, and then the next bytes of a peer (a machine
+    /// with make, as websocket_peer), at most a piece. `made` is called with their number before
+    /// they are written.
+    template <class Peer, class Count>
+    net::progress send(Peer& peer, Count const& made);
+
     /// failure_of_send is the error of a write. A reset is none: reading finds what came before,
     /// and then the end. It need not wait for the socket's event, which may not have come yet.
     [[nodiscard]] error_code failure_of_send(net::progress const& sent) noexcept;
@@ -48,6 +56,27 @@ struct client_connection
     std::optional<session_pool::held> offered;
     std::vector<tls::session> given;
 };
+
+template <class Peer, class Count>
+net::progress client_connection::send(Peer& peer, Count const& made)
+{
+    // Frames are made and encrypted in pieces that stay in a core's cache.
+    constexpr std::size_t piece_max = std::size_t{128} * 1024;
+    net::readiness::entry& entry = socket.entry();
+    if (channel.unsent()) {
+        net::progress const p = channel.flush(entry);
+        if (p.error || channel.unsent())
+            return p;
+    }
+    std::span<std::byte> const block =
+        net::scratch::of_this_thread().plaintext().first(std::min(channel.write_max(), piece_max));
+    std::size_t const bytes = peer.make(block);
+    if (bytes == 0)
+        return {};
+    made(bytes);
+    net::channel::piece const pieces[] = {block.first(bytes)};
+    return channel.write(entry, pieces); // It takes all of them: no more than write_max.
+}
 
 /// establish connects and shakes hands. False: it failed, and the attempt has counted that. `early`
 /// is how much of the request the server has taken as early data.

@@ -5,7 +5,6 @@
 #include "generate/http2_transaction.hpp"
 #include "generate/stream_account.hpp"
 
-#include <cleat/net/channel.hpp>
 #include <cleat/net/scratch.hpp>
 
 #include <fmt/format.h>
@@ -25,9 +24,6 @@ namespace cleat::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-// Frames are made and encrypted in pieces that stay in a core's cache.
-constexpr std::size_t frames_max = 128 * 1024;
 
 // So many times a connection goes on before its worker's other connections and deadlines have their
 // turn: a server may send without a pause.
@@ -214,22 +210,10 @@ net::task<> http2_client::connect(moment now)
 
 net::progress http2_client::send_frames()
 {
-    net::channel& channel = connection_->channel;
-    net::readiness::entry& entry = connection_->socket.entry();
-    if (channel.unsent()) {
-        net::progress const p = channel.flush(entry);
-        if (p.error || channel.unsent())
-            return p;
-    }
-    std::span<std::byte> const block =
-        net::scratch::of_this_thread().plaintext().first(std::min(channel.write_max(), frames_max));
-    std::size_t const made = peer_->make(block);
-    if (made == 0)
-        return {};
-    if (load_.is_counted(clock::now()))
-        load_.counts().bytes_up += made;
-    net::channel::piece const pieces[] = {block.first(made)};
-    return channel.write(entry, pieces); // It takes all of them: no more than write_max.
+    return connection_->send(*peer_, [&](std::size_t bytes) {
+        if (load_.is_counted(clock::now()))
+            load_.counts().bytes_up += bytes;
+    });
 }
 
 net::progress http2_client::receive_frames()

@@ -4,7 +4,6 @@
 #include "generate/websocket_peer.hpp"
 #include "generate/websocket_transaction.hpp"
 
-#include <cleat/net/channel.hpp>
 #include <cleat/net/scratch.hpp>
 
 #include <algorithm>
@@ -21,9 +20,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using goal = websocket_peer::goal;
-
-// The bytes of a message are made, masked and encrypted in pieces that stay in a core's cache.
-constexpr std::size_t piece_max = 128 * 1024;
 
 // So many times a WebSocket goes on before its worker's other connections and deadlines have their
 // turn: a server may send without a pause.
@@ -50,22 +46,9 @@ struct websocket_link
     std::optional<websocket_peer> peer;
 };
 
-// send_piece writes as much as the socket takes of one piece.
 net::progress send_piece(websocket_link& link, attempt& account) noexcept
 {
-    net::channel& channel = link.connection->channel;
-    net::readiness::entry& entry = link.connection->socket.entry();
-    if (channel.unsent()) {
-        net::progress const p = channel.flush(entry);
-        if (p.error || channel.unsent())
-            return p;
-    }
-    std::span<std::byte> const block =
-        net::scratch::of_this_thread().plaintext().first(std::min(channel.write_max(), piece_max));
-    std::size_t const made = link.peer->make(block);
-    account.sent(made);
-    net::channel::piece const pieces[] = {block.first(made)};
-    return channel.write(entry, pieces); // It takes all of them: no more than write_max.
+    return link.connection->send(*link.peer, [&](std::size_t bytes) { account.sent(bytes); });
 }
 
 net::progress receive_piece(websocket_link& link, attempt& account)
