@@ -23,15 +23,15 @@
 namespace cleat::app {
 namespace {
 
-std::vector<std::string> lines_of(std::string_view text)
+std::vector<std::string> parts_of(std::string_view text, char separator)
 {
-    std::vector<std::string> lines;
+    std::vector<std::string> parts;
     while (!text.empty()) {
-        std::size_t const end = std::min(text.find('\n'), text.size());
-        lines.emplace_back(text.substr(0, end));
+        std::size_t const end = std::min(text.find(separator), text.size());
+        parts.emplace_back(text.substr(0, end));
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    return lines;
+    return parts;
 }
 
 bool is_word(std::string_view part)
@@ -85,7 +85,7 @@ manual::command subcommand(std::string name, std::string_view help)
     manual::section flags;
     bool is_usage = true;
     std::string const usage = fmt::format("Usage: cleat {} ", made.name);
-    for (std::string const& line : lines_of(help)) {
+    for (std::string const& line : parts_of(help, '\n')) {
         std::size_t const begin = line.find_first_not_of(' ');
         if (begin == std::string::npos) {
             is_usage = false;
@@ -126,17 +126,6 @@ std::string with_default(key_row const& row)
     return text;
 }
 
-std::vector<std::string> words_of(std::string_view text)
-{
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        std::size_t const end = std::min(text.find(' '), text.size());
-        words.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return words;
-}
-
 // So few numbers that a shell offers them.
 constexpr std::int64_t few = 5;
 
@@ -148,7 +137,7 @@ manual::option key_option(key_row const& row)
     made.names.push_back(fmt::format("--{}", row.name));
     made.value = row.value;
     offer(made, row.kind == value_kind::boolean ? "on|off" : row.value);
-    for (std::string const& name : words_of(row.names))
+    for (std::string const& name : parts_of(row.names, ' '))
         made.choices.push_back(name);
     if (row.kind == value_kind::number && row.highest - row.lowest < few)
         for (std::int64_t number = row.lowest; number <= row.highest; ++number)
