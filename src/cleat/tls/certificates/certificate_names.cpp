@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <span>
 
 namespace cleat::tls {
@@ -37,10 +36,7 @@ namespace {
 
 std::string hex(std::span<unsigned char const> bytes)
 {
-    std::string text;
-    for (unsigned char const byte : bytes)
-        fmt::format_to(std::back_inserter(text), "{:02x}", byte);
-    return text;
+    return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 } // namespace
