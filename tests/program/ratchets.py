@@ -3,6 +3,8 @@ have them at a time of their own."""
 
 import hashlib
 import hmac
+import os
+import pwd
 import signal
 import subprocess
 import time
@@ -10,7 +12,7 @@ import time
 import pytest
 
 from deadlines import DEADLINE, eventually
-from program import run
+from program import open_folder, run
 from wrong_clock import Clock
 
 EPOCH_S = 600
@@ -104,6 +106,20 @@ def state_file(tmp_path):
     made = run("ticket-secret", "new", f"--ratchet={EPOCH_S}", file)
     assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
     return file
+
+
+@pytest.fixture
+def nobodys_state():
+    """A file in a folder, both of the user nobody."""
+    nobody = pwd.getpwnam("nobody")
+    with open_folder() as above:
+        folder = above / "state"
+        folder.mkdir()
+        file = folder / "tickets"
+        assert run("ticket-secret", "new", f"--ratchet={EPOCH_S}", file).returncode == 0
+        for each in (folder, file):
+            os.chown(each, nobody.pw_uid, nobody.pw_gid)
+        yield file
 
 
 @pytest.fixture

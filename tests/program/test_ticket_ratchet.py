@@ -2,7 +2,6 @@
 ticket may be is neither in the memory of cleat nor in its file any more."""
 
 import os
-import pwd
 import signal
 import stat
 import time
@@ -11,7 +10,7 @@ import pytest
 
 from deadlines import SANITIZED, eventually
 from memory import memory_has
-from program import complaints, open_folder, run
+from program import complaints, run
 from ratchets import (  # noqa: F401: the fixtures
     EARLIER,
     EPOCH_S,
@@ -21,6 +20,7 @@ from ratchets import (  # noqa: F401: the fixtures
     State,
     Time,
     moves_to,
+    nobodys_state,
     now,
     preload,
     serve,
@@ -302,20 +302,6 @@ def test_a_link_of_kubernetes_cannot_be_replaced(certs, state_file):
     refusal = complaints(*TIMES, "--ticket-secret", link, certs.ecdsa.pem)
     assert f"ticket-secret: error: cannot replace {link}, which is a symbolic link" in refusal
     assert "put it into a folder that cleat's user can write" in refusal
-
-
-@pytest.fixture
-def nobodys_state():
-    """A file in a folder, both of the user nobody."""
-    nobody = pwd.getpwnam("nobody")
-    with open_folder() as above:
-        folder = above / "state"
-        folder.mkdir()
-        file = folder / "tickets"
-        assert run("ticket-secret", "new", f"--ratchet={EPOCH_S}", file).returncode == 0
-        for each in (folder, file):
-            os.chown(each, nobody.pw_uid, nobody.pw_gid)
-        yield file
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

@@ -9,13 +9,14 @@ import subprocess
 import pytest
 
 from deadlines import SANITIZED
-from program import binary, complaints, open_folder, run
+from program import binary, complaints, run
 from ratchets import (  # noqa: F401: the fixtures
     EPOCH_S,
     LIFETIME_S,
     TIMES,
     State,
     moves_to,
+    nobodys_state,
     now,
     serve,
     state_file,
@@ -150,20 +151,6 @@ def test_a_left_over_file_is_replaced_and_not_written(serve, now, state_file):
         assert reading.read() == ""
         assert os.fstat(reading.fileno()).st_nlink == 0
     assert state_file.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.fixture
-def nobodys_state():
-    """A file in a folder, both of the user nobody."""
-    nobody = pwd.getpwnam("nobody")
-    with open_folder() as above:
-        folder = above / "state"
-        folder.mkdir()
-        file = folder / "tickets"
-        assert run("ticket-secret", "new", f"--ratchet={EPOCH_S}", file).returncode == 0
-        for each in (folder, file):
-            os.chown(each, nobody.pw_uid, nobody.pw_gid)
-        yield file
 
 
 def configuration(file, certs):
