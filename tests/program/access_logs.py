@@ -1,6 +1,8 @@
-"""The file of an access log."""
+"""The file of an access log, and cleats that have one."""
 
 import json
+
+import pytest
 
 from deadlines import eventually
 
@@ -23,3 +25,18 @@ class AccessLog:
             return found[times - 1] if len(found) >= times else None
 
         return eventually(f"a line has {wanted}", look)
+
+
+@pytest.fixture
+def access(tmp_path):
+    return AccessLog(tmp_path / "access.log")
+
+
+@pytest.fixture
+def serve(cleat, access):
+    """Starts cleat with an access log in JSON."""
+
+    def serve(*flags, **options):
+        return cleat("--access-log", access.path, "--access-log-format", "json", *flags, **options)
+
+    return serve

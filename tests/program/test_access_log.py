@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import logfmt
-from access_logs import AccessLog
+from access_logs import AccessLog, access, serve  # noqa: F401: the fixtures
 from admin_client import admin_of
 from client_bytes import HOSTILE, hello_with_name, say
 from deadlines import DEADLINE, eventually
@@ -28,21 +28,6 @@ from reloads import reload, reload_is_refused
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
 
 MESSAGE = b"twelve bytes"
-
-
-@pytest.fixture
-def access(tmp_path):
-    return AccessLog(tmp_path / "access.log")
-
-
-@pytest.fixture
-def serve(cleat, access):
-    """Starts cleat with an access log in JSON."""
-
-    def serve(*flags, **options):
-        return cleat("--access-log", access.path, "--access-log-format", "json", *flags, **options)
-
-    return serve
 
 
 def visit(port, *arguments, **options):

@@ -9,7 +9,7 @@ import ssl
 
 import pytest
 
-from access_logs import AccessLog
+from access_logs import access, serve  # noqa: F401: the fixtures
 from admin_client import admin_of, eventually_counts
 from certificates import EC
 from client_bytes import say
@@ -17,21 +17,6 @@ from deadlines import DEADLINE
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, only, refused
 
 IS_OPENSSL = os.environ["CLEAT_TLS"].startswith("openssl")
-
-
-@pytest.fixture
-def access(tmp_path):
-    return AccessLog(tmp_path / "access.log")
-
-
-@pytest.fixture
-def serve(cleat, access):
-    """Starts cleat with an access log in JSON."""
-
-    def serve(*flags, **options):
-        return cleat("--access-log", access.path, "--access-log-format", "json", *flags, **options)
-
-    return serve
 
 
 @pytest.fixture
