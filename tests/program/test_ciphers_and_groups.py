@@ -22,7 +22,9 @@ def test_ciphers_limits_tls_1_2(cleat):
     server = cleat("--ciphers", AES256)
     assert agreed(server.port, only(TLS_1_2)) == AES256
     refused(server.port, only(TLS_1_2, ciphers=AES128))
-    assert server.wait_for_log(event="handshake-failed", reason="no-shared-cipher")
+    line = server.wait_for_log(event="handshake-failed", reason="no-shared-cipher")
+    assert line["offered_ciphers"].split(",")[0] == AES128
+    assert "certificate" not in line
 
 
 @pytest.mark.parametrize("ours, expected", [("off", CHACHA), ("on", AES256)])
@@ -68,6 +70,8 @@ def test_ecdh_curve_limits_groups(cleat, certs, s_client, version):
     line = server.wait_for_log(event="handshake-failed")
     # In TLS 1.2 a group is part of the choice of a cipher suite.
     assert line["reason"] == ("no-shared-cipher" if version == "-tls1_2" else "no-shared-group")
+    assert line["offered_groups"] == "X25519"
+    assert ("offered_ciphers" in line) == (version == "-tls1_2")
 
 
 @pytest.mark.parametrize("ours, expected", [("off", "prime256v1"), ("on", "secp384r1")])

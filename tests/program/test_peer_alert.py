@@ -9,7 +9,7 @@ from tls_client import TLS_1_2, TLS_1_3, TlsClient
 
 
 @pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
-def test_a_client_that_does_not_trust_us(cleat, version):
+def test_a_client_that_does_not_trust_us(cleat, certs, version):
     server = cleat()
     strict = ssl.create_default_context()
     strict.minimum_version = strict.maximum_version = version
@@ -17,6 +17,7 @@ def test_a_client_that_does_not_trust_us(cleat, version):
         TlsClient(server.port, strict)
     line = server.wait_for_log(event="handshake-failed")
     assert (line["reason"], line.get("alert")) == ("peer-alert", "unknown_ca"), line
+    assert line["certificate"] == str(certs.ecdsa.pem)
     # A library that mistook the alert for something else would report a misleading reason.
     assert "detail" not in line or "ALERT" in line["detail"].upper(), line
 

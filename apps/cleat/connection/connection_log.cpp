@@ -40,6 +40,16 @@ void add_failure(log_line& line, tls::failure_info const& failure) noexcept
         add_certificate(line, failure.refused);
 }
 
+void add_offers(log_line& line, tls::client_offers const& offers) noexcept
+{
+    for (auto const& [key, list] :
+         {std::pair{"offered_versions", &offers.versions},
+          std::pair{"offered_ciphers", &offers.ciphers},
+          std::pair{"offered_groups", &offers.groups}})
+        if (!list->empty())
+            line.add(key, *list);
+}
+
 // A handshake that fails like this is a port scanner's, or of a client that has changed its mind:
 // nothing that the operator could mend.
 bool is_strangers(error_code why, bool has_received) noexcept
@@ -216,8 +226,7 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     tls::failure_info const& failure = engine.failure();
     counts().failed(why, failure.peer_alert, failure.own_alert);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why, &engine);
-    write_handshake_failed(
-        why, is_strangers(why, engine.has_received()), engine.info().server_name, &failure);
+    write_handshake_failed(why, is_strangers(why, engine.has_received()), &engine);
 }
 
 void connection_log::hello_failed(error_code why, bool has_bytes) noexcept
@@ -229,7 +238,7 @@ void connection_log::hello_failed(error_code why, bool has_bytes) noexcept
     written_ = true;
     counts().failed(why, -1);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why);
-    write_handshake_failed(why, is_strangers(why, has_bytes), {}, nullptr);
+    write_handshake_failed(why, is_strangers(why, has_bytes), nullptr);
 }
 
 void connection_log::challenge_refused(std::string_view server_name, std::string_view why) noexcept
@@ -250,8 +259,7 @@ void connection_log::challenge_refused(std::string_view server_name, std::string
 }
 
 void connection_log::write_handshake_failed(
-    error_code why, bool is_strangers, std::string_view server_name,
-    tls::failure_info const* failure) noexcept
+    error_code why, bool is_strangers, tls::engine const* engine) noexcept
 {
     constexpr std::string_view event = "handshake-failed";
     log_level const level = is_strangers ? log_level::info : log_level::warning;
@@ -260,10 +268,14 @@ void connection_log::write_handshake_failed(
     log_line line = log().line(level, event);
     add_addresses(line);
     line.add("reason", why);
-    if (!server_name.empty())
-        line.add("sni", server_name);
-    if (failure != nullptr)
-        add_failure(line, *failure);
+    if (engine == nullptr)
+        return;
+    if (std::string_view const name = engine->info().server_name; !name.empty())
+        line.add("sni", name);
+    if (engine->has_shown_certificate())
+        add_text(line, "certificate", [&] { return engine->own_certificate_origin(); });
+    add_failure(line, engine->failure());
+    add_offers(line, engine->failure().offers);
 }
 
 void connection_log::passthrough_begins(

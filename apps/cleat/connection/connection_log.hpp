@@ -131,8 +131,7 @@ private:
     template <class Add>
     void write_refused(error_code why, tls::engine const* engine, Add add) noexcept;
     void write_handshake_failed(
-        error_code why, bool is_strangers, std::string_view server_name,
-        tls::failure_info const* failure) noexcept;
+        error_code why, bool is_strangers, tls::engine const* engine) noexcept;
     void add_addresses(log_line& line) const noexcept;
     void count_failure(
         failure_event event, std::size_t number, error_code why,

@@ -268,6 +268,10 @@ inline constexpr std::size_t terminated_hello_max = 16 * 1024;
 /// fingerprint. All known clients offer fewer than a hundred.
 inline constexpr std::size_t fingerprint_values_max = 256;
 
+/// logged_offers_max: cipher suites, groups or versions of a client that the log names where
+/// nothing could be agreed on. Browsers offer about 16 suites, and old clients up to 80.
+inline constexpr std::size_t logged_offers_max = 24;
+
 // Rules for clients' certificates, which are files of the operator's.
 
 /// allow_rules_max: the rules of one frontend. A handshake goes through them one after the other:
@@ -448,6 +452,10 @@ inline constexpr std::chrono::milliseconds admin_queue_time{20};
 /// status page, and how many names of each. The page also says how many there are in all.
 inline constexpr std::size_t admin_soonest_max = 12;
 inline constexpr std::size_t admin_names_max = 3;
+
+/// admin_problems_max: how many problems of a refused reload the status page names. `cleat reload`
+/// names more, and the log 20 of each grade.
+inline constexpr std::size_t admin_problems_max = 5;
 
 /// certificate_metrics_max: certificates with a metric of their own. Each is a time series, which
 /// stays the same when the certificate is renewed.

@@ -220,6 +220,10 @@ void restore_message_callback(SSL* ssl) noexcept;
 /// group_name: see handshake_info. Empty where unknown.
 [[nodiscard]] std::string_view group_name(SSL* ssl) noexcept;
 
+/// suite_name is the name of the cipher suite with this number (RFC 8446, appendix B.4), as
+/// handshake_info has it. Empty where the library does not have the suite.
+[[nodiscard]] std::string_view suite_name(SSL* ssl, std::uint16_t number) noexcept;
+
 /// do_handshake is SSL_do_handshake.
 ///
 /// AWS-LC and BoringSSL forget after a handshake which signature scheme their server has used. With

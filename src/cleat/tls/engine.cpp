@@ -17,6 +17,7 @@
 #include <cleat/tls/fingerprint/ja4.hpp>
 #include <cleat/tls/gather.hpp>
 #include <cleat/tls/hello/long_hello.hpp>
+#include <cleat/tls/hello/offers.hpp>
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/own_alert.hpp>
 #include <cleat/tls/plaintext_peer.hpp>
@@ -58,6 +59,17 @@ void describe_by_alert(failure_info& failure) noexcept
 {
     try {
         failure.reason = alert_name(failure.own_alert);
+    } catch (std::bad_alloc const&) { // The error suffices.
+    }
+}
+
+// A client's offers are only in the bytes of the call that fails: the library has no ClientHello
+// any more. A ClientHello that came in parts has none.
+void describe_offers(
+    failure_info& failure, std::span<std::byte const> records, error_code why, SSL* server) noexcept
+{
+    try {
+        failure.offers = offers_in(records, why, server);
     } catch (std::bad_alloc const&) { // The error suffices.
     }
 }
@@ -243,6 +255,7 @@ step engine::handshake(wire& w) noexcept
     if (failure_ == nullptr)
         return s;
     failure_->own_alert = sent.number();
+    describe_offers(*failure_, given, s.error, ssl_);
     if (request_ != nullptr && !request_->refusal.empty()) {
         s.error = error::certificate_unavailable;
         failure_->reason = std::move(request_->refusal);

@@ -70,6 +70,15 @@ struct certificate_identity
     std::string serial;      ///< In hexadecimal, two digits a byte, in lower case: "2f".
 };
 
+/// client_offers is what a client has offered where nothing of it could be agreed on, as lists with
+/// commas. A number without a name is in hexadecimal, as in the registries of IANA: "0x0033".
+struct client_offers
+{
+    std::string versions{}; ///< With error::no_shared_version: "TLSv1,TLSv1.1", or "up to TLSv1.1".
+    std::string ciphers{};  ///< With error::no_shared_cipher, the TLS library's names.
+    std::string groups{};   ///< With error::no_shared_cipher and error::no_shared_group.
+};
+
 /// failure_info describes a failure beyond its error_code, for a log line.
 struct failure_info
 {
@@ -81,6 +90,8 @@ struct failure_info
     certificate_fault certificate = certificate_fault::none; ///< With error::bad_certificate.
     /// The peer's own certificate, where it or one above it was refused.
     certificate_identity refused{};
+    /// Of a client, in a server's handshake, whose ClientHello came in one piece.
+    client_offers offers{};
     bool unusable_context = false; ///< The context is unusable, and no handshake can begin.
 };
 

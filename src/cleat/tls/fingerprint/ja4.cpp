@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
 
-// RFC 8701: both bytes are the same, and end with A.
-bool is_grease(std::uint16_t value) noexcept
-{
-    return (value & 0x0f0fU) == 0x0a0aU && (value >> 8U) == (value & 0xffU);
-}
-
 // Numbers without GREASE, in their order.
 class number_list
 {

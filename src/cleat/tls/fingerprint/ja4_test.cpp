@@ -1,5 +1,6 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
+#include <cleat/tls/hello/hello_bytes_for_tests.hpp>
 
 #include <doctest/doctest.h>
 
@@ -14,29 +15,7 @@ namespace cleat::tls::ja4_test {
 namespace {
 
 using numbers = std::vector<std::uint16_t>;
-using bytes = std::vector<std::uint8_t>;
-
-void put(bytes& out, std::size_t value, int size)
-{
-    for (int i = size; i-- != 0;)
-        out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
-
-void put_vector(bytes& out, bytes const& body, int length_size)
-{
-    put(out, body.size(), length_size);
-    out.insert(out.end(), body.begin(), body.end());
-}
-
-bytes list(numbers const& values, int length_size)
-{
-    bytes body;
-    for (std::uint16_t const each : values)
-        put(body, each, 2);
-    bytes out;
-    put_vector(out, body, length_size);
-    return out;
-}
+using bytes = hello_bytes;
 
 // A client as publications describe it: its numbers, in the order of its ClientHello.
 struct client
@@ -52,17 +31,17 @@ struct client
     {
         switch (extension) {
         case 13:
-            return list(schemes, 2);
+            return list_of(schemes, 2);
         case 16: {
             bytes name;
-            put_vector(name, {alpn.begin(), alpn.end()}, 1);
-            put_vector(name, {'h', 't', 't', 'p', '/', '1', '.', '1'}, 1);
+            add_all(name, with_length({alpn.begin(), alpn.end()}, 1));
+            add_all(name, with_length({'h', 't', 't', 'p', '/', '1', '.', '1'}, 1));
             bytes body;
-            put_vector(body, name, 2);
+            add_all(body, with_length(name, 2));
             return body;
         }
         case 43:
-            return list(versions, 1);
+            return list_of(versions, 1);
         default:
             return {1, 2, 3};
         }
@@ -71,18 +50,18 @@ struct client
     [[nodiscard]] bytes hello() const
     {
         bytes out;
-        put(out, legacy_version, 2);
+        add_number(out, legacy_version, 2);
         out.resize(out.size() + 32, 0x5a);
-        put_vector(out, bytes(32, 0x77), 1);
-        bytes const offered = list(suites, 2);
+        add_all(out, with_length(bytes(32, 0x77), 1));
+        bytes const offered = list_of(suites, 2);
         out.insert(out.end(), offered.begin(), offered.end());
-        put_vector(out, {0}, 1);
+        add_all(out, with_length({0}, 1));
         bytes body;
         for (std::uint16_t const each : extensions) {
-            put(body, each, 2);
-            put_vector(body, body_of(each), 2);
+            add_number(body, each, 2);
+            add_all(body, with_length(body_of(each), 2));
         }
-        put_vector(out, body, 2);
+        add_all(out, with_length(body, 2));
         return out;
     }
 };

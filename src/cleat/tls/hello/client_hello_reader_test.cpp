@@ -1,5 +1,6 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/hello/client_hello_reader.hpp>
+#include <cleat/tls/hello/hello_bytes_for_tests.hpp>
 
 #include <doctest/doctest.h>
 
@@ -14,39 +15,12 @@
 namespace cleat::tls::client_hello_reader_test {
 namespace {
 
-using bytes = std::vector<std::uint8_t>;
+using bytes = hello_bytes;
 using status = client_hello_reader::status;
-
-void add_number(bytes& out, std::size_t value, int size)
-{
-    for (int i = size; i-- != 0;)
-        out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
-
-void add_all(bytes& out, bytes const& more)
-{
-    out.insert(out.end(), more.begin(), more.end());
-}
-
-bytes with_length(bytes const& body, int length_size)
-{
-    bytes out;
-    add_number(out, body.size(), length_size);
-    add_all(out, body);
-    return out;
-}
 
 bytes text(std::string_view characters)
 {
     return {characters.begin(), characters.end()};
-}
-
-bytes extension_of(std::size_t number, bytes const& body)
-{
-    bytes out;
-    add_number(out, number, 2);
-    add_all(out, with_length(body, 2));
-    return out;
 }
 
 bytes name_extension(std::string_view name)
@@ -64,39 +38,12 @@ bytes protocols_extension(std::vector<std::string> const& protocols)
     return extension_of(16, with_length(list, 2));
 }
 
-// A ClientHello message with its header.
-bytes message(bytes const& extensions, bytes const& session = bytes(32, 0xbb))
-{
-    bytes body{3, 3};
-    add_all(body, bytes(32, 0xaa));
-    add_all(body, with_length(session, 1));
-    add_all(body, with_length({0x13, 0x01, 0x13, 0x02}, 2));
-    add_all(body, with_length({0}, 1));
-    add_all(body, with_length(extensions, 2));
-    bytes out{1};
-    add_all(out, with_length(body, 3));
-    return out;
-}
-
 bytes usual_message(std::size_t padding = 300)
 {
     bytes extensions = extension_of(21, bytes(padding));
     add_all(extensions, name_extension("www.example.org"));
     add_all(extensions, protocols_extension({"h2", "acme-tls/1"}));
-    return message(extensions);
-}
-
-// In records of so many bytes.
-bytes in_records(bytes const& all, std::size_t size)
-{
-    bytes out;
-    for (std::size_t i = 0; i < all.size(); i += size) {
-        auto const begin = all.begin() + static_cast<std::ptrdiff_t>(i);
-        auto const count = static_cast<std::ptrdiff_t>(std::min(size, all.size() - i));
-        add_all(out, {22, 3, 1});
-        add_all(out, with_length({begin, begin + count}, 2));
-    }
-    return out;
+    return hello_message(extensions);
 }
 
 status read_all(bytes const& stream)
@@ -155,7 +102,7 @@ TEST_CASE("it may be spread over records of any size, and be longer than one")
 TEST_CASE("without SNI and ALPN there are no facts")
 {
     client_hello_reader reader;
-    CHECK(reader.read(in_records(message({}), 1000)) == status::complete);
+    CHECK(reader.read(in_records(hello_message({}), 1000)) == status::complete);
     CHECK(reader.facts().server_name.empty());
     CHECK(reader.facts().protocols.empty());
 }
@@ -164,7 +111,9 @@ TEST_CASE("a session that a client offers is seen, in each way of offering one")
 {
     auto const offers = [](bytes const& extensions, bytes const& session) {
         client_hello_reader reader;
-        REQUIRE(reader.read(in_records(message(extensions, session), 1000)) == status::complete);
+        REQUIRE(
+            reader.read(in_records(hello_message(extensions, {0x1301}, session), 1000)) ==
+            status::complete);
         return reader.facts().offers_session;
     };
     bytes const id(32, 0xbb);
@@ -216,14 +165,18 @@ TEST_CASE("other bytes are known as early as they can be")
 
 TEST_CASE("malformed parts are no ClientHello")
 {
-    CHECK(read_all(in_records(message({0}), 1000)) == status::other);
-    CHECK(read_all(in_records(message({0, 0, 0, 9}), 1000)) == status::other);
-    CHECK(read_all(in_records(message(extension_of(0, {0, 3, 0, 0, 0})), 1000)) == status::other);
-    CHECK(read_all(in_records(message(extension_of(0, {})), 1000)) == status::other);
-    CHECK(read_all(in_records(message(extension_of(16, {})), 1000)) == status::other);
-    CHECK(read_all(in_records(message(extension_of(16, {0, 0})), 1000)) == status::other);
-    CHECK(read_all(in_records(message(extension_of(16, {0, 1, 0})), 1000)) == status::other);
-    CHECK(read_all(in_records(message(extension_of(16, {0, 2, 5, 'h'})), 1000)) == status::other);
+    CHECK(read_all(in_records(hello_message({0}), 1000)) == status::other);
+    CHECK(read_all(in_records(hello_message({0, 0, 0, 9}), 1000)) == status::other);
+    CHECK(
+        read_all(in_records(hello_message(extension_of(0, {0, 3, 0, 0, 0})), 1000)) ==
+        status::other);
+    CHECK(read_all(in_records(hello_message(extension_of(0, {})), 1000)) == status::other);
+    CHECK(read_all(in_records(hello_message(extension_of(16, {})), 1000)) == status::other);
+    CHECK(read_all(in_records(hello_message(extension_of(16, {0, 0})), 1000)) == status::other);
+    CHECK(read_all(in_records(hello_message(extension_of(16, {0, 1, 0})), 1000)) == status::other);
+    CHECK(
+        read_all(in_records(hello_message(extension_of(16, {0, 2, 5, 'h'})), 1000)) ==
+        status::other);
     CHECK(read_all(in_records({1, 0, 0, 0}, 1000)) == status::other);
 }
 

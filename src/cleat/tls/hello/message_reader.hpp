@@ -48,6 +48,13 @@ private:
     bool is_whole_ = true;
 };
 
+/// is_grease: a number of two bytes is one that a client offers so that servers learn to ignore
+/// what they do not know (RFC 8701): both bytes are the same, and end with A.
+[[nodiscard]] constexpr bool is_grease(std::size_t number) noexcept
+{
+    return (number & 0x0f0fU) == 0x0a0aU && number >> 8U == (number & 0xffU);
+}
+
 /// hello_parts are parts of a ClientHello (RFC 8446, section 4.1.2).
 struct hello_parts
 {

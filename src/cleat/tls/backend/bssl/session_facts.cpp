@@ -28,6 +28,13 @@ std::string_view group_name(SSL* ssl) noexcept
     return found == nullptr ? std::string_view{} : found;
 }
 
+std::string_view suite_name(SSL* ssl, std::uint16_t number) noexcept
+{
+    static_cast<void>(ssl);
+    SSL_CIPHER const* const found = SSL_get_cipher_by_value(number);
+    return found == nullptr ? std::string_view{} : SSL_CIPHER_get_name(found);
+}
+
 std::string_view signature_scheme(SSL* ssl, std::uint16_t signing_scheme) noexcept
 {
     if (SSL_session_reused(ssl) == 1)

@@ -45,6 +45,14 @@ int send_tickets(SSL*) noexcept
     return 1;
 }
 
+std::string_view suite_name(SSL* ssl, std::uint16_t number) noexcept
+{
+    std::array<unsigned char, 2> const bytes{
+        static_cast<unsigned char>(number >> 8U), static_cast<unsigned char>(number)};
+    SSL_CIPHER const* const found = SSL_CIPHER_find(ssl, bytes.data());
+    return found == nullptr ? std::string_view{} : SSL_CIPHER_get_name(found);
+}
+
 std::string_view group_name(SSL* ssl) noexcept
 {
     if (SSL_get_session(ssl) == nullptr)
