@@ -50,6 +50,13 @@ def series_of(question: str) -> set[str]:
     return set(re.findall(r"\b(?:cleat|process)_\w+", question))
 
 
+def test_every_alert_is_tested_to_be_quiet_on_a_calm_machine():
+    quiet = (MONITORING / "alerts_test.yml").read_text()
+    alerts = re.findall(r"- alert: (\w+)", (MONITORING / "alerts.yml").read_text())
+    assert len(alerts) > 15
+    assert [each for each in alerts if f"alertname: {each}}}" not in quiet] == []
+
+
 def test_every_question_is_about_metrics_that_cleat_has():
     known = documented()
     assert len(questions()) > 30
