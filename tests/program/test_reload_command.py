@@ -201,10 +201,11 @@ def test_an_unknown_command_is_answered(serve):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("soon",), "PID"),
-        (("0",), "PID"),
+        (("soon",), '"soon" is no number of a process'),
+        (("0",), '"0" is no number of a process'),
         (("1", "--pidfile", "x"), "pidfile"),
-        (("--force",), "--force"),
+        (("--force",), "--force is none of its options"),
+        (("--config", "cleat.conf"), "--config is none of its options"),
     ],
 )
 def test_wrong_words_are_refused(words, said):

@@ -4,8 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace cleat::app {
 namespace {
@@ -19,15 +26,33 @@ changed or why it was refused. The exit code is 0 where it was done, else 1.
   -p, --pidfile FILE  the file that has the process's number
 )";
 
+// Empty: it is none.
+std::optional<pid_t> process_number(std::string_view text)
+{
+    std::int32_t number = 0;
+    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    bool const is_whole = failed == std::errc{} && end == text.data() + text.size();
+    return is_whole && number > 0 ? std::optional<pid_t>{number} : std::nullopt;
+}
+
+command reload_mistake(std::string text, std::string cure)
+{
+    return refused{
+        {{problem::severity::error, {"cleat reload"}, {}, std::move(text), std::move(cure)}}};
+}
+
 } // namespace
 
 command parse_reload(std::string_view program, std::span<char const* const> arguments)
 {
+    std::string const help_line = fmt::format("{} reload --help explains it.", program);
     reload_running wanted;
+    std::string process;
     bool is_help = false;
     CLI::App app;
     app.set_help_flag();
-    app.add_option("PID", wanted.process)->check(CLI::Range(1, INT32_MAX));
+    app.allow_extras(); // Else an option's value is taken for the process.
+    app.add_option("PID", process);
     app.add_option("-p,--pidfile", wanted.pidfile)->excludes("PID");
     app.add_flag("-h,--help", is_help);
     std::vector<std::string> words(arguments.begin(), arguments.end());
@@ -35,15 +60,16 @@ command parse_reload(std::string_view program, std::span<char const* const> argu
     try {
         app.parse(std::move(words));
     } catch (CLI::ParseError const& bad) {
-        return refused{
-            {{problem::severity::error,
-              {"cleat reload"},
-              {},
-              bad.what(),
-              fmt::format("{} reload --help explains it.", program)}}};
+        return reload_mistake(bad.what(), help_line);
     }
     if (is_help)
         return print_text{fmt::format(help, program)};
+    if (std::vector<std::string> const others = app.remaining(); !others.empty())
+        return reload_mistake(
+            fmt::format("{} is none of its options", others.front()),
+            "A reload reads the files that the running cleat was started with. " + help_line);
+    if (!process.empty() && !(wanted.process = process_number(process)))
+        return reload_mistake(fmt::format("\"{}\" is no number of a process", process), help_line);
     return wanted;
 }
 
