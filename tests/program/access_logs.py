@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from client_bytes import say
 from deadlines import eventually
+
+ACCESS_LOG_ROOM = (1 << 20) // 250  # Lines of a flood that a worker keeps (access_log_ring).
 
 
 class AccessLog:
@@ -40,3 +43,9 @@ def serve(cleat, access):
         return cleat("--access-log", access.path, "--access-log-format", "json", *flags, **options)
 
     return serve
+
+
+def flood(port: int, count: int) -> None:
+    """flood makes connections that are no TLS: each has a line, and costs little."""
+    for _ in range(count):
+        say(port, b"GET / HTTP/1.1\r\n\r\n")

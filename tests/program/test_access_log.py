@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 import logfmt
-from access_logs import AccessLog, access, serve  # noqa: F401: the fixtures
+from access_logs import ACCESS_LOG_ROOM, AccessLog, flood
+from access_logs import access, serve  # noqa: F401: the fixtures
 from admin_client import admin_of
-from client_bytes import HOSTILE, hello_with_name, say
+from client_bytes import HOSTILE, hello_with_name
 from deadlines import DEADLINE, eventually
 from origins import echo
 from program import complaints, open_folder, run, wait_for_reopening
@@ -352,16 +353,6 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def flood(port, count):
-    """flood makes connections that are no TLS: each has a line, and costs little."""
-    for _ in range(count):
-        say(port, b"GET / HTTP/1.1\r\n\r\n")
-
-
-RING = 1 << 20  # limits::access_log_ring
-LINE = 250  # At least, of the flood.
-
-
 def test_a_full_disk_loses_lines_counts_them_and_says_so(serve, access, small_disk):
     access.path = small_disk / "access.log"
     filler = small_disk / "filler"
@@ -371,7 +362,7 @@ def test_a_full_disk_loses_lines_counts_them_and_says_so(serve, access, small_di
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as full:
         while full.write(bytes(4096)):
             pass
-    flood(server.port, RING // LINE + 500)
+    flood(server.port, ACCESS_LOG_ROOM + 500)
     peer, _ = visit(server.port)  # Connections are served as ever.
     said = server.wait_for_log(event="access-log-not-written", level="error")
     assert said["reason"] == "No space left on device"
@@ -389,7 +380,7 @@ def test_a_full_disk_loses_lines_counts_them_and_says_so(serve, access, small_di
         seen = admin.metrics()
         ended = seen.sum("cleat_connections_closed_total")
         lost = seen.value("cleat_access_log_lines_lost_total")
-        return ended > RING // LINE + 500 and len(access.entries()) + lost == ended
+        return ended > ACCESS_LOG_ROOM + 500 and len(access.entries()) + lost == ended
 
     # A connection's end is counted before its line reaches the file.
     eventually("every end is written or counted", every_end_is_written_or_counted)
@@ -400,9 +391,10 @@ def test_a_reader_that_is_stuck_blocks_nothing(serve, access):
     reader = os.open(access.path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         server = serve("--admin", "[127.0.0.1]:0")
-        flood(server.port, RING // LINE + 500)
+        flood(server.port, ACCESS_LOG_ROOM + 500)
         visit(server.port)
-        assert int(server.wait_for_log(event="access-lines-lost")["count"]) > 0
+        lost = server.wait_for_log(event="access-lines-lost")
+        assert int(lost["count"]) > 0 and lost["reason"] == "its reader is too slow"
         metrics = admin_of(server).metrics()
         assert metrics.value("cleat_access_log_lines_lost_total") > 0
         server.end()  # It waits for its end, which no reader delays.

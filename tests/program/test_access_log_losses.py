@@ -6,9 +6,8 @@ import signal
 
 import pytest
 
-from access_logs import AccessLog
+from access_logs import AccessLog, flood
 from admin_client import admin_of, eventually_counts
-from client_bytes import say
 from deadlines import eventually
 from origins import echo
 from program import Cleat
@@ -16,12 +15,6 @@ from reloads import reload
 from tls_client import TlsClient
 
 LOST = "cleat_access_log_lines_lost_total"
-
-
-def flood(port: int, count: int) -> None:
-    """flood makes connections that are no TLS: each has a line, and costs little."""
-    for _ in range(count):
-        say(port, b"GET / HTTP/1.1\r\n\r\n")
 
 
 def visit(port: int) -> str:

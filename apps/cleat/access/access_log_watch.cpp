@@ -16,7 +16,9 @@ void log_losses(
         return;
     log_line line = log.warning("access-lines-lost");
     line.add("count", lost - reported);
-    if (obstacle)
+    if (obstacle.value() == EAGAIN)
+        line.add("reason", "its reader is too slow");
+    else if (obstacle)
         line.add("reason", obstacle);
 }
 

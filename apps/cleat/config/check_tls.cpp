@@ -65,9 +65,9 @@ constexpr std::string_view needs_authorities =
 constexpr std::string_view name_authorities =
     "Set client-verify-ca to the file of the authorities that may sign clients' certificates.";
 constexpr std::string_view verifies_nobody =
-    "this verifies nobody: client-verify is none, so no client is asked for a certificate";
-constexpr std::string_view ask_clients =
-    "Set client-verify to optional or required; or to none, to keep this for later.";
+    "this verifies nobody: client-verify is not set, so no client is asked for a certificate";
+constexpr std::string_view ask_clients = "Set client-verify to optional or required; or write "
+                                         "client-verify = none, to keep this for later.";
 
 // A certificate's own rule. The frontend's completes it.
 void check_own_rule(
