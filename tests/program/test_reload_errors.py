@@ -83,10 +83,22 @@ def test_warnings_hide_no_error_of_a_reload(change):
     change.write(f'admin = "{LOCAL}"', *["ring-slots = 3"] * 25, "idle-timeout = x")
     asked = change.reload()
     assert asked.returncode == 1
-    change.server.wait_for_log(event="reload-refused", problems="50")
-    logged = [each["problem"] for each in change.server.log(event="reload-problem")]
+    change.server.wait_for_log(event="reload-refused", problems="1", warnings="49")
+    (error,) = change.server.log(event="reload-problem", level="error")
+    warnings = change.server.log(event="reload-warning", level="warning")
+    logged = [each["problem"] for each in (error, *warnings)]
     for lines in (logged, asked.stderr.splitlines()[:-1]):
         assert "idle-timeout" in lines[0] and "and 29 more warnings" in lines[-1], lines
+
+
+def test_a_value_that_cannot_be_read_hides_no_key_that_needs_a_restart(change):
+    change.write(f'admin = "{LOCAL}"', "idle-timeout = x", "workers = 7")
+    asked = change.reload()
+    assert asked.returncode == 1
+    assert "idle-timeout" in asked.stderr and "workers" in asked.stderr
+    # A key without a value that can be read is not one that was removed.
+    change.write(f'admin = "{LOCAL}"', "workers = x")
+    assert "restart only" not in change.reload().stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to keep")

@@ -3,14 +3,17 @@ every screen, harmless whatever clients and files are called, and usable from th
 
 import json
 import re
+import signal
 import socket
 import sys
 from typing import Callable, Iterator
 
 import pytest
 
+from access_logs import ACCESS_LOG_ROOM, flood
 from admin_client import admin_of, change  # noqa: F401 (a fixture)
 from deadlines import DEADLINE, eventually
+from held_thread import held, thread_called
 from program import ROOT, Cleat
 from tls_client import TLS_1_2, TlsClient, only, refused
 
@@ -192,6 +195,22 @@ def test_max_memory_is_shown_with_what_gives_way_to_it(page, dark):
     assert is_dark(at.shown.run(PAPER)) == dark
     assert at.shown.run("return document.documentElement.scrollWidth") <= 1400
     assert at.shown.log("browser") == []
+
+
+def test_a_worker_that_does_not_answer_is_a_matter(page):
+    at = page("--workers", 2).open()
+    at.wait_for("Nothing needs attention.", ".attention")
+    with held(thread_called(at.server.pid, "worker-1")):
+        at.wait_for("1 worker does not answer", ".attention")
+    at.wait_for("Nothing needs attention.", ".attention")
+
+
+def test_lost_lines_of_the_access_log_are_a_matter(page):
+    at = page("--access-log", "/dev/full", "--access-log-format", "json").open()
+    assert "Access log lines lost\n0" in at.section("process")
+    flood(at.server.port, ACCESS_LOG_ROOM + 100)
+    at.wait_for("of the access log were lost.", ".attention")
+    assert re.search(r"Access log lines lost\n[1-9]", at.section("process"))
 
 
 def test_without_max_memory_there_is_nothing_about_it(page):
@@ -429,7 +448,13 @@ def test_a_reload_says_what_has_come_of_it(page, config, certs, shown, cleat):
     at.shown.press("Enter")
     at.wait_for("The reload was refused", ".output")
     assert f"{path}:4" in at.words(".output")
-    at.wait_for("The last reload was refused", ".attention")
+    at.wait_for("was refused. The configuration before it is in force.", ".attention")
+    # Also for a reader who has not asked for the reload.
+    assert f"{path}:4: error: idel-timeout: " in at.words(".attention")
+    path.write_text(text)
+    at.server.signal(signal.SIGHUP)
+    at.wait_for("Nothing needs attention.", ".attention")
+    assert at.admin.get("/status.json").json["refused_reload"] is None
 
 
 def test_a_drain_asks_first(page):

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "access/access_log.hpp"
+#include "config/config.hpp"
 #include "health/upstream_states.hpp"
 #include "liveness/worker_watch.hpp"
 #include "log/log_sink.hpp"
@@ -24,6 +25,14 @@
 
 namespace cleat::app {
 
+/// refused_reload is why the present configuration is not the newest one.
+struct refused_reload
+{
+    std::chrono::system_clock::time_point when{};
+    std::vector<problem> problems{}; ///< The gravest ones: at most limits::admin_problems_max.
+    std::size_t problem_count = 0;   ///< All of them.
+};
+
 /// reload_counts is how reloads have ended.
 struct reload_counts
 {
@@ -32,6 +41,8 @@ struct reload_counts
     bool last_was_done = true; ///< Before the first one, too.
     /// When the present configuration was put into service: at the start, or by a reload.
     std::chrono::system_clock::time_point last_done{};
+    /// Of the last reload; null where it was done.
+    std::shared_ptr<refused_reload const> refusal{};
 };
 
 /// soon_certificate is one of the certificates that end first.

@@ -2,6 +2,7 @@
 #include "admin/status_json.hpp"
 #include "failures/failure_example.hpp"
 #include "inspect/json_text.hpp"
+#include "inspect/problem_json.hpp"
 #include "log/log.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -150,6 +151,15 @@ std::string memory_json(metric_sources const& from)
         closed(from.workers, close_reason::stalled_evicted), now->failures.load());
 }
 
+std::string refusal_json(refused_reload const* refused)
+{
+    return refused == nullptr ? "null"
+                              : fmt::format(
+                                    "{{\"time\": {}, \"problems\": {}, \"problem_count\": {}}}",
+                                    time_json(refused->when), problems_json(refused->problems),
+                                    refused->problem_count);
+}
+
 std::string upstream_json(known_upstream const& upstream)
 {
     return fmt::format(
@@ -185,6 +195,7 @@ std::string status_json(metric_sources const& from)
     return fmt::format(
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
         "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
+        "\"refused_reload\": {}, "
         "\"by_worker\": {}, \"memory\": {}, \"upstreams\": {}, \"certificates\": {}, \"failures\": "
         "{}, "
         "\"sandbox\": {}, "
@@ -194,10 +205,11 @@ std::string status_json(metric_sources const& from)
         time_json(facts.started), time_json(from.now),
         json_string(from.is_draining ? "draining" : "serving"), facts.log_level,
         from.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
-        array_json(from.workers, worker_json), memory_json(from),
-        array_json(facts.upstreams, upstream_json), certificates_json(facts.certificates),
-        failures_json(from.workers), json_object(facts.sandbox.fields()),
-        json_object(facts.settings), json_strings(facts.changed_keys),
+        refusal_json(facts.reloads.refusal.get()), array_json(from.workers, worker_json),
+        memory_json(from), array_json(facts.upstreams, upstream_json),
+        certificates_json(facts.certificates), failures_json(from.workers),
+        json_object(facts.sandbox.fields()), json_object(facts.settings),
+        json_strings(facts.changed_keys),
         facts.configuration_file.empty() ? "null" : json_string(facts.configuration_file),
         metrics_json(read_metrics(from)));
 }

@@ -19,9 +19,12 @@ struct problem_report_limits
     std::size_t line_size = 2000; ///< Bytes.
 };
 
-/// problem_report has a line for each problem: errors first, and of each grade those of one file
-/// together, in the order of its lines. Where some are left out, the lines "and N more errors" and
-/// "and N more warnings" say so.
+/// in_order sorts problems for their reader: errors first, and of each grade those of one file
+/// together, in the order of its lines.
+[[nodiscard]] std::vector<problem> in_order(std::vector<problem> problems);
+
+/// problem_report has a line for each problem, in that order. Where some are left out, the lines
+/// "and N more errors" and "and N more warnings" say so.
 [[nodiscard]] std::vector<std::string> problem_report(
     std::vector<problem> const& problems, problem_report_limits const& limits = {});
 

@@ -29,6 +29,9 @@ const attention = (() => {
                 `The upstream did not accept, or broke, ` +
                     `${plural(broken, 'connection', 'connections')} in ${span}.`,
             );
+        const ports = (status) => rates.value(status, 'cleat_local_ports_used_up_total');
+        if (ports(now) > ports(before))
+            found.push('No local port was free for connections to an upstream: see upstream-source.');
         const tried = steady.full + steady.resumed + steady.failed;
         const share = tried > 0 ? steady.failed / tried : 0;
         if (share > 0.05)
@@ -36,22 +39,54 @@ const attention = (() => {
         return found;
     }
 
-    // matters are sentences, the gravest first.
+    // The reasons are there unless memory was short for them.
+    function refusalOf(refused) {
+        const before = 'The configuration before it is in force.';
+        if (refused === null) return `The last reload was refused. ${before}`;
+        const reasons = refused.problems.map(units.problem);
+        const more = refused.problem_count - reasons.length;
+        if (more > 0) reasons.push(`and ${plural(more, 'more problem', 'more problems')}`);
+        return [
+            `The reload of ${units.moment(new Date(refused.time))} was refused. ${before}`,
+            el('ul', {}, reasons.map((each) => el('li', {}, each))),
+        ];
+    }
+
+    // matters are sentences, or a sentence and its list, the gravest first.
     function matters(status) {
         const value = (name) => rates.value(status, name);
         const found = [];
+        const held = value('cleat_workers_held');
+        if (held > 0)
+            found.push(
+                `${plural(held, 'worker does', 'workers do')} not answer, and connections wait.`,
+            );
         if (status.state === 'draining')
             found.push('cleat drains: after drain-delay it accepts no more connections, and ends with the last one.');
         if (value('cleat_last_reload_successful') === 0)
-            found.push('The last reload was refused. The configuration before it is in force.');
+            found.push(refusalOf(status.refused_reload));
         const down = status.upstreams
             .flatMap(({ servers }) => servers)
             .filter(({ state }) => state === 'down').length;
         if (down > 0)
             found.push(`${plural(down, 'server is', 'servers are')} down by the checks.`);
+        const crl = value('cleat_crl_soonest_next_update_timestamp_seconds');
+        if (crl > 0 && crl * 1000 < Date.parse(status.now))
+            found.push('A CRL is stale: event=crl-stale in the log names it.');
         found.push(...failuresIn(), ...certificatesIn(status.certificates));
+        const failing = value('cleat_dns_names_failing');
+        if (failing > 0)
+            found.push(
+                `${plural(failing, 'name of a server', 'names of servers')} cannot be looked up. ` +
+                    'The last good addresses are used.',
+            );
         const lost = value('cleat_log_lines_lost_total');
         if (lost > 0) found.push(`${plural(lost, 'log line was', 'log lines were')} lost.`);
+        const unlogged = value('cleat_access_log_lines_lost_total');
+        if (unlogged > 0)
+            found.push(
+                `${plural(unlogged, 'line', 'lines')} of the access log ${unlogged === 1 ? 'was' : 'were'} lost.`,
+            );
         if (value('process_open_fds') > 0.8 * value('process_max_fds'))
             found.push(
                 'More than 80\u00a0% of the descriptors that the process may open are in use.',

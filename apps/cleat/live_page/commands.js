@@ -20,11 +20,6 @@ const commands = (() => {
         return found.length ? `Changed: ${found.join(', ')}.` : 'Nothing has changed.';
     }
 
-    function problemText({ severity, place, key, text, cure }) {
-        const where = place === null ? '' : `${place.source}:${place.line}: `;
-        return `${where}${severity}: ${key === '' ? '' : `${key}: `}${text} ${cure}`.trim();
-    }
-
     function reloadResult(said) {
         return [
             el(
@@ -38,7 +33,7 @@ const commands = (() => {
                 ? el(
                       'ul',
                       {},
-                      said.problems.map((each) => el('li', {}, problemText(each))),
+                      said.problems.map((each) => el('li', {}, units.problem(each))),
                   )
                 : null,
         ];

@@ -103,11 +103,12 @@ const sections = (() => {
                     ['Time from accept, median', units.time(times?.p50 ?? null)],
                     ['99 % no longer than', units.time(times?.p99 ?? null)],
                 ];
-                for (const { labels, value } of rates.samples(
-                    status,
-                    'cleat_upstream_errors_total',
-                ))
+                const errors = rates
+                    .samples(status, 'cleat_upstream_errors_total')
+                    .filter(({ value }) => value > 0);
+                for (const { labels, value } of errors)
                     rows.push([words[labels.reason] ?? labels.reason, units.count(value)]);
+                if (errors.length === 0) rows.push(['Failed connections', '0']);
                 fill(list, rows, facts);
             },
         };
@@ -419,6 +420,7 @@ const sections = (() => {
                     ['Reloads', `${reloads('done')} done, ${reloads('refused')} refused`],
                     ['Configurations in use', count('cleat_configurations')],
                     ['Log lines lost', count('cleat_log_lines_lost_total')],
+                    ['Access log lines lost', count('cleat_access_log_lines_lost_total')],
                     ['Serving since', units.moment(new Date(status.started))],
                 ];
                 fill(list, rows, facts);

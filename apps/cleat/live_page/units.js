@@ -62,13 +62,21 @@ const units = (() => {
         bytes: (value) => joined(scaled(value, sizes)),
         timeParts: (seconds) => scaled(seconds * 1e9, times),
         time: (seconds) => (seconds === null ? nothing : joined(scaled(seconds * 1e9, times))),
-        percent: (share) =>
-            `${share < 0.0995 && share > 0 ? three(share * 100) : Math.round(share * 100)}\u00a0%`,
+        percent(share) {
+            if (share > 0 && share < 0.0001) return '< 0.01\u00a0%';
+            const text = share < 0.0995 && share > 0 ? three(share * 100) : Math.round(share * 100);
+            return `${text}\u00a0%`;
+        },
         // clock is the time of day here, moment also the day.
         clock: (date) => [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'),
         moment: (date) =>
             `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
             `${two(date.getHours())}:${two(date.getMinutes())}`,
+        // problem is one of a configuration: "cleat.conf:7: error: idle-timeout: ...".
+        problem({ severity, place, key, text, cure }) {
+            const where = place === null ? '' : `${place.source}:${place.line}: `;
+            return `${where}${severity}: ${key === '' ? '' : `${key}: `}${text}. ${cure}`.trim();
+        },
         // day is that of a certificate's end, which has a year beyond those of Date sometimes.
         day(seconds) {
             const date = new Date(seconds * 1000);

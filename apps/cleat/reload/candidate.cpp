@@ -100,7 +100,7 @@ private:
             return;
         std::this_thread::yield();  // See lower_priority; below, too.
         std::vector<problem> fixed; // They leave everything else to be looked at.
-        refuse_fixed(running_.settings, *settings, fixed);
+        refuse_fixed(running_.settings, *settings, true, fixed);
         request_.start->limits.refuse_upstream(*settings, fixed);
         wanted_ = *settings;
         loading loaded = load(std::move(*settings), {&running_, request_.changed}, {}, root_files_);
@@ -144,6 +144,7 @@ private:
     void look_at_rest(config const& rest)
     {
         wanted_ = rest;
+        refuse_fixed(running_.settings, rest, false, made_.problems);
         loading single = load(single_settings_of(rest), {}, {}, root_files_);
         if (!rest.frontends.empty()) // Else the frontend is a default, which nobody has asked for.
             static_cast<void>(open_places(request_, single.made, workers_.size(), single.problems));

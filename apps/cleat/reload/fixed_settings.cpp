@@ -14,8 +14,9 @@ namespace {
 class comparison
 {
 public:
-    comparison(config const& running, config const& wanted, std::vector<problem>& problems)
-        : running_{running}, wanted_{wanted}, problems_{problems}
+    comparison(
+        config const& running, config const& wanted, bool is_whole, std::vector<problem>& problems)
+        : running_{running}, wanted_{wanted}, is_whole_{is_whole}, problems_{problems}
     {
     }
 
@@ -27,7 +28,7 @@ public:
         key_row const& row = *find_key(key);
         std::string const before = row.show(running_);
         std::string const after = row.show(wanted_);
-        if (before == after)
+        if (before == after || (where.is_built_in() && !is_whole_))
             return;
         if (where.is_built_in()) { // The line is gone: its place is where it was.
             problems_.push_back(
@@ -70,14 +71,16 @@ private:
 
     config const& running_;
     config const& wanted_;
+    bool is_whole_;
     std::vector<problem>& problems_;
 };
 
 } // namespace
 
-void refuse_fixed(config const& running, config const& wanted, std::vector<problem>& problems)
+void refuse_fixed(
+    config const& running, config const& wanted, bool is_whole, std::vector<problem>& problems)
 {
-    comparison compare{running, wanted, problems};
+    comparison compare{running, wanted, is_whole, problems};
     std::string_view const rights = "cleat gives up its rights once, and cannot get them back";
     compare.refuse_change("user", &config::user, rights);
     compare.refuse_change("group", &config::group, rights);

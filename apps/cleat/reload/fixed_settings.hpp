@@ -9,7 +9,9 @@
 namespace cleat::app {
 
 /// refuse_fixed appends an error for each key whose value a reload would change, and which takes
-/// effect at a start only, such as the user or the number of workers.
-void refuse_fixed(config const& running, config const& wanted, std::vector<problem>& problems);
+/// effect at a start only, such as the user or the number of workers. With `is_whole` false some
+/// keys of `wanted` could not be read: one that is not there counts as unchanged.
+void refuse_fixed(
+    config const& running, config const& wanted, bool is_whole, std::vector<problem>& problems);
 
 } // namespace cleat::app

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
@@ -19,19 +20,36 @@ constexpr std::size_t lines_max = 20;
 
 constexpr char const* no_memory_for_it = "there is no memory for it";
 
+// Returns how many there are.
+std::size_t log_grade(
+    logger const& log, log_level level, std::vector<problem> const& all, problem::severity grade)
+{
+    bool const is_error = grade == problem::severity::error;
+    std::vector<problem> wanted;
+    std::ranges::copy_if(
+        all, std::back_inserter(wanted), [&](problem const& each) { return each.grade == grade; });
+    problem_report_limits const limits{.errors = lines_max, .warnings = lines_max};
+    for (std::string const& line : problem_report(wanted, limits))
+        log.line(level, is_error ? "reload-problem" : "reload-warning").add("problem", line);
+    return wanted.size();
+}
+
+// A refusal that another reload will follow by itself is no error.
 void log_refusal(logger const& log, std::vector<problem> const& problems, bool is_final)
 {
     log_level const level = is_final ? log_level::error : log_level::info;
-    problem_report_limits const limits{.errors = lines_max, .warnings = lines_max};
-    for (std::string const& line : problem_report(problems, limits))
-        log.line(level, "reload-problem").add("problem", line);
-    log.line(level, is_final ? "reload-refused" : "reload-waits").add("problems", problems.size());
+    std::size_t const errors = log_grade(log, level, problems, problem::severity::error);
+    std::size_t const warnings =
+        log_grade(log, is_final ? log_level::warning : level, problems, problem::severity::warning);
+    log_line line = log.line(level, is_final ? "reload-refused" : "reload-waits");
+    line.add("problems", errors);
+    if (warnings != 0)
+        line.add("warnings", warnings);
 }
 
 void log_success(logger const& log, reload_outcome const& outcome)
 {
-    for (problem const& each : outcome.problems)
-        log.warning("reload-warning").add("problem", to_string(each));
+    log_grade(log, log_level::warning, outcome.problems, problem::severity::warning);
     configuration_changes const& changes = outcome.changes;
     log.info("reloaded")
         .add("took_ms", outcome.took.count())
@@ -114,7 +132,7 @@ void reload_sequence::take()
     } catch (std::bad_alloc const&) {
         return refuse(no_memory_for_it);
     }
-    outcome_ = {true, true, std::move(built_->problems), std::move(built_->changes)};
+    outcome_ = {true, true, in_order(std::move(built_->problems)), std::move(built_->changes)};
     built_.reset();
     replacing_ = true;
 }
@@ -125,7 +143,7 @@ void reload_sequence::refuse(
     outcome_ = {
         .done = false,
         .is_final = is_final_,
-        .problems = std::move(problems),
+        .problems = in_order(std::move(problems)),
         .watched = std::move(watched)};
     built_.reset();
     is_ending_ = true;

@@ -289,14 +289,32 @@ void admin_control::follow_log()
     log_ = workers_.present().sink;
 }
 
+// Without memory for the reasons, the log has them.
+void admin_control::note_refusal(
+    std::vector<problem> const& problems, std::chrono::system_clock::time_point when) noexcept
+{
+    try {
+        std::size_t const shown = std::min(problems.size(), limits::admin_problems_max);
+        reloads_.refusal = std::make_shared<refused_reload const>(refused_reload{
+            when,
+            {problems.begin(), problems.begin() + static_cast<std::ptrdiff_t>(shown)},
+            problems.size()});
+    } catch (std::bad_alloc const&) {
+    }
+}
+
 void admin_control::count_reload(reload_outcome const& outcome) noexcept
 {
     if (!outcome.done && !outcome.is_final)
         return; // It waits for files: another one follows by itself.
     ++(outcome.done ? reloads_.done : reloads_.refused);
     reloads_.last_was_done = outcome.done;
+    reloads_.refusal.reset();
+    auto const now = std::chrono::system_clock::now();
     if (outcome.done)
-        reloads_.last_done = std::chrono::system_clock::now();
+        reloads_.last_done = now;
+    else
+        note_refusal(outcome.problems, now);
 }
 
 void admin_control::look_at_certificates()

@@ -67,6 +67,8 @@ private:
     [[nodiscard]] admin_answer change_server(server_order const& order);
     void start();
     void move_to(std::shared_ptr<admin_socket> socket);
+    void note_refusal(
+        std::vector<problem> const& problems, std::chrono::system_clock::time_point when) noexcept;
     void log_failure(std::exception const& why) const noexcept;
     void follow_log();
     void publish();
