@@ -125,7 +125,9 @@ net::progress client_connection::receive(std::span<std::byte> block) noexcept
 {
     net::readiness::entry& entry = socket.entry();
     bool const ended = entry.ended();
-    net::progress const p = channel.read(entry, block, limits::turn_max, ended);
+    net::progress p = channel.read(entry, block, limits::turn_max, ended);
+    if (reset_found && p.error == error::truncated)
+        p.error = reset_found;
     if (p.next == net::wait::none && !p.error)
         entry.more_to_read();
     return p;
@@ -135,6 +137,10 @@ error_code client_connection::failure_of_send(net::progress const& sent) noexcep
 {
     if (!is_reset(sent.error))
         return sent.error;
+    // The kernel tells an error once. EPIPE alone says that the server's FIN came before its RST:
+    // then the connection has ended, and was not reset.
+    if (sent.error == boost::system::errc::connection_reset)
+        reset_found = sent.error;
     socket.entry().more_to_read();
     return {};
 }

@@ -37,7 +37,8 @@ struct client_connection
     [[nodiscard]] net::interest reading() const noexcept { return {&socket.entry(), true, false}; }
     [[nodiscard]] net::interest writing() const noexcept { return {&socket.entry(), false, true}; }
 
-    /// receive reads once, at most a turn.
+    /// receive reads once, at most a turn. The end that it finds after a send has found a reset is
+    /// that reset.
     net::progress receive(std::span<std::byte> block) noexcept;
 
     /// send writes what the socket has not taken yet, and then the next bytes of a peer (a machine
@@ -46,8 +47,8 @@ struct client_connection
     template <class Peer, class Count>
     net::progress send(Peer& peer, Count const& made);
 
-    /// failure_of_send is the error of a write. A reset is none: reading finds what came before,
-    /// and then the end. It need not wait for the socket's event, which may not have come yet.
+    /// failure_of_send is the error of a write. A reset is none yet: receive finds what came before
+    /// it, and then the reset. It need not wait for the socket's event, which may come later.
     [[nodiscard]] error_code failure_of_send(net::progress const& sent) noexcept;
 
     net::socket socket;
@@ -55,6 +56,7 @@ struct client_connection
     client_identity& identity;
     std::optional<session_pool::held> offered;
     std::vector<tls::session> given;
+    error_code reset_found; // By a send.
 };
 
 template <class Peer, class Count>

@@ -24,7 +24,8 @@ constexpr std::chrono::milliseconds ticket_patience{250};
 // socket does not take go later; a failure is found by reading.
 void send_finished(client_connection& connection) noexcept
 {
-    static_cast<void>(connection.channel.flush(connection.socket.entry()));
+    net::progress const sent = connection.channel.flush(connection.socket.entry());
+    static_cast<void>(connection.failure_of_send(sent));
 }
 
 // send_some writes as much of `rest` as the socket takes, and moves its front.
