@@ -172,13 +172,24 @@ def test_clocks_of_hosts_need_not_agree(bench, server, hosts, tmp_path):
     assert datetime.timedelta() < started - before < datetime.timedelta(seconds=DEADLINE)
 
 
-def test_hosts_that_did_not_run_together_are_no_sum(bench, server, hosts):
+@pytest.mark.parametrize(("words", "code"), [(("-r", 20, "-d", "1s"), 4),
+                                             (("-c", 1, "-n", 20), 0)])
+def test_the_sum_of_hosts_that_did_not_run_together_says_so(bench, server, hosts, words, code):
+    """A load of a number lasts some milliseconds, and is easily over before another host begins."""
     hosts.add("a")
     hosts.add("b", SLOW.format(seconds=2.5))
-    ran = bench.run("load", "-q", "--hosts", "a,b", *hosts.words, "-r", 20, "-d", "1s",
-                    server(http()).address)
-    assert ran.returncode == 1 and ran.stdout == ""
-    assert "not one load" in ran.stderr and re.search(r"host b: began [\d.]+ m?s late", ran.stderr)
+    requests: list[str] = []
+    ran = bench.run("load", "-q", "--hosts", "a,b", *hosts.words, *words, "--no-preflight",
+                    "--json", "sum.json", "--html", "sum.html", server(counted(requests)).address)
+    assert ran.returncode == code, ran.stdout + ran.stderr
+    found = bench.read(bench.folder / "sum.json", ran.stdout)
+    assert found["attempts"] == found["ok"] == len(requests) == 40
+    assert found["client_limited"]
+    (said,) = [each for each in found["limits"] if each.startswith("all ran together for 0.00 ns of ")]
+    assert said.endswith("s only, so that this is not one load") and said in ran.stdout
+    assert any("the host b began" in each for each in found["remarks"])
+    assert found["hosts"][1]["late_ns"] > 1e9 and found["measured_ns"] > 1e9
+    assert said in (bench.folder / "sum.html").read_text()
 
 
 def test_ctrl_c_ends_all_hosts_and_the_sum_until_then_is_told(bench, server, hosts):

@@ -69,9 +69,9 @@ def test_what_did_not_run_together_is_refused(bench):
     one = load_result(seconds=30, seed=1)
     assert "the same" in refused(one, one)
     later = load_result(seconds=30, seed=2, started="2026-11-21T20:00:05.000000Z")
-    assert "25.0 of 30.0 s" in (said := refused(one, later)) and "--start-at" in said
+    assert "25.0 s of 30.0 s" in (said := refused(one, later)) and "--start-at" in said
     longer = load_result(seconds=40, seed=2)
-    assert "30.0 of 40.0 s" in refused(one, longer)
+    assert "30.0 s of 40.0 s" in refused(one, longer)
     # This one was as far away as there is memory for.
     assert "--start-at" in refused(one, {**later, "started": "2020-11-21T20:00:00.000000Z"})
 

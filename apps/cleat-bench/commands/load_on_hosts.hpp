@@ -14,8 +14,7 @@ namespace cleat::bench {
 
 /// run_on_hosts runs the load on all hosts of the request and gives the sum of their results, with
 /// `hosts` set. A host that is lost in the middle is named there. Throws host_away before anything
-/// has begun, interrupted, and std::runtime_error where no host has a result, or the hosts did not
-/// run together.
+/// has begun, interrupted, and std::runtime_error where no host has a result.
 [[nodiscard]] result run_on_hosts(load_request const& request);
 
 /// sum_of_hosts adds the results of the hosts up. `warm_up` is the load's; `stopped`: a signal

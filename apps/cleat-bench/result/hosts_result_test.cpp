@@ -32,12 +32,30 @@ TEST_CASE("loads that end by a number are one if they began together")
     result shorter = example();
     shorter.measured = 1s;
     CHECK_THROWS_WITH(
-        static_cast<void>(merge({longer, shorter})), doctest::Contains("1.0 of 2.0 s only"));
-    CHECK(merge({longer, shorter}, together::the_begin).measured == 2s);
-    shorter.started += 300ms;
-    CHECK_THROWS_WITH(
-        static_cast<void>(merge({longer, shorter}, together::the_begin)),
-        doctest::Contains("1.7 of 2.0 s only"));
+        static_cast<void>(merge({longer, shorter})),
+        doctest::Contains("for 1.00 s of 2.00 s only"));
+    result const sum = merge({longer, shorter}, together::the_begin);
+    CHECK(sum.measured == 2s);
+    CHECK(!sum.verdict.client_limited());
+}
+
+TEST_CASE("hosts that did not run together have a sum, which says so")
+{
+    result const first = example();
+    result second = example();
+    second.started += 300ms;
+    result sum = merge({first, second}, together::the_begin);
+    REQUIRE(sum.verdict.limits.size() == 1);
+    CHECK(
+        sum.verdict.limits.front() ==
+        "all ran together for 1.70 s of 2.00 s only, so that this is not one load");
+    CHECK(to_text(sum).find("CLIENT-LIMITED: all ran together for 1.70 s") != std::string::npos);
+    second.started += 5s; // It begins after the end of the other one.
+    sum = merge({first, second}, together::the_begin);
+    CHECK(sum.verdict.limits.front().starts_with("all ran together for 0.00 ns of 2.00 s only"));
+    CHECK(sum.counts.ok == 400);
+    CHECK(sum.measured == 7300ms);
+    CHECK(sum.rate() == doctest::Approx(400 / 7.3));
 }
 
 TEST_CASE("the hosts of a load are in its document, its text and its remarks")

@@ -355,8 +355,7 @@ void check_settings(std::vector<result> const& parts)
     }
 }
 
-// Rates add up only if they were asked for at the same time.
-void check_times(std::vector<result> const& parts, together condition)
+void check_distinct(std::vector<result> const& parts)
 {
     for (std::size_t i = 0; i != parts.size(); ++i)
         for (std::size_t k = 0; k != i; ++k)
@@ -364,6 +363,12 @@ void check_times(std::vector<result> const& parts, together condition)
                 throw std::runtime_error{fmt::format(
                     "results {} and {} are the same: each generator's result counts once", k + 1,
                     i + 1)};
+}
+
+// Rates add up only if they were asked for at the same time. Empty where that is so; otherwise how
+// long all ran together: "500 ms of 2.00 s".
+std::string too_short_together(std::vector<result> const& parts, together condition)
+{
     system_time begin = parts.front().started;
     system_time end = after(begin, parts.front().measured);
     std::chrono::nanoseconds longest{};
@@ -374,12 +379,13 @@ void check_times(std::vector<result> const& parts, together condition)
     }
     if (condition == together::the_begin)
         end = after(std::ranges::min(parts, {}, &result::started).started, longest);
-    double const shared = std::max(0.0, in_seconds(end - begin));
-    if (shared < together_min * in_seconds(longest))
-        throw std::runtime_error{fmt::format(
-            "the results ran together for {:.1f} of {:.1f} s only, so they are not one load: let "
-            "the generators begin together with --start-at, and last equally long",
-            shared, in_seconds(longest))};
+    std::chrono::nanoseconds const shared =
+        std::max<std::chrono::nanoseconds>(end - begin, std::chrono::nanoseconds{0});
+    if (in_seconds(shared) >= together_min * in_seconds(longest))
+        return {};
+    return fmt::format(
+        "{} of {}", in_words(static_cast<double>(shared.count())),
+        in_words(static_cast<double>(longest.count())));
 }
 
 // Appends the facts of another generator, under a heading.
@@ -467,7 +473,13 @@ result merge(std::vector<result> const& parts, together condition)
     if (parts.empty())
         throw std::runtime_error{"nothing to merge"};
     check_settings(parts);
-    check_times(parts, condition);
+    check_distinct(parts);
+    std::string const too_short = too_short_together(parts, condition);
+    if (!too_short.empty() && condition == together::all_along)
+        throw std::runtime_error{fmt::format(
+            "the results ran together for {} only, so they are not one load: let the generators "
+            "begin together with --start-at, and last equally long",
+            too_short)};
     // The timeline of the one that began first.
     auto const first = std::ranges::min_element(parts, {}, &result::started);
     result sum = *first;
@@ -502,6 +514,12 @@ result merge(std::vector<result> const& parts, together condition)
             sum.verdict.limits.push_back(more.verdict.limits[k]);
             sum.verdict.cures.push_back(more.verdict.cures[k]);
         }
+    }
+    if (!too_short.empty()) {
+        sum.verdict.limits.push_back(
+            fmt::format("all ran together for {} only, so that this is not one load", too_short));
+        sum.verdict.cures.emplace_back(
+            "let the load last longer than the begins are apart, and see why one was late");
     }
     return sum;
 }

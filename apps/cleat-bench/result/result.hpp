@@ -124,7 +124,9 @@ enum class together : std::uint8_t
 };
 
 /// merge adds up the results of several generators that ran at the same time: counts, histograms
-/// and asked rates. Throws std::runtime_error for results of different settings or different times.
+/// and asked rates. Throws std::runtime_error for results of different settings, and for those that
+/// did not run all along together. Of generators that were to begin together, and did not, the sum
+/// is client-limited.
 [[nodiscard]] result merge(
     std::vector<result> const& parts, together condition = together::all_along);
 

@@ -189,7 +189,7 @@ TEST_CASE("results that did not run together are not added up")
     refused({a, b}, "--start-at");
     result shorter = example(2);
     shorter.measured = 1s;
-    refused({a, shorter}, "1.0 of 2.0 s");
+    refused({a, shorter}, "1.00 s of 2.00 s");
     // Together for years, a timeline of nanoseconds: there is no memory for that.
     result old = example(1);
     result late = example(2);
