@@ -5,7 +5,10 @@ import re
 import subprocess
 import sys
 
-from http_handlers import http
+import pytest
+
+from http2_server import ALPN, NO_ERROR, PING, Seen, frame, goaway, serves
+from http_handlers import http, says
 
 
 def test_the_slope(bench, server):
@@ -99,6 +102,61 @@ def test_connections_that_carry_several_transactions(bench, server):
                     "--settle", "100ms", "--no-preflight", target.address)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert len(connections) == 30
+
+
+def test_connections_by_http_2(bench, server):
+    """Each has made a request, and answers a PING while it is held."""
+    seen = Seen()
+
+    def answer(client, stream):
+        client.answer(stream)
+        client.send(frame(PING, payload=b"are you?"))
+
+    target = server(serves(answer, seen=seen), *ALPN)
+    ran = bench.run("idle", "--http2", "--server-pid", target.pid, "--counts", "40,80,120",
+                    "--settle", "300ms", "--no-preflight", "--json", "i.json", target.address)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads((bench.folder / "i.json").read_text())
+    assert found["http2"] and found["bytes_per_connection"] > 500
+    assert "KiB for each idle connection by HTTP/2" in ran.stdout
+    assert seen.connections == seen.requests == seen.acks == len(seen.pongs) == 40 + 80 + 120
+
+
+def test_requests_on_each_connection_by_http_2(bench, server):
+    seen = Seen()
+    target = server(serves(seen=seen), *ALPN)
+    ran = bench.run("idle", "--http2", "--server-pid", target.pid, "--counts", "30", "--requests",
+                    3, "--settle", "100ms", "--no-preflight", target.address)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (seen.connections, seen.requests) == (30, 90)
+
+
+def test_a_server_without_http_2(bench, server):
+    target = server(http())
+    ran = bench.run("idle", "--http2", "--server-pid", target.pid, target.address)
+    assert ran.returncode == 1
+    assert "no HTTP/2: the server selected no protocol" in ran.stderr
+
+
+def by_goaway(client, stream):
+    client.answer(stream)
+    client.send(goaway(stream, NO_ERROR))
+
+
+@pytest.mark.parametrize(
+    "handler, words, flags",
+    [
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"), (), ()),
+        (serves(by_goaway), ("--http2",), ALPN),
+    ],
+)
+def test_a_server_that_keeps_no_connections(bench, server, handler, words, flags):
+    """Its memory without them is not the memory for them."""
+    target = server(handler, *flags)
+    ran = bench.run("idle", *words, "--server-pid", target.pid, "--counts", "20,40", "--settle",
+                    "300ms", "--no-preflight", target.address)
+    assert ran.returncode == 1
+    assert "the server ended 20 of 20 connections while they were idle" in ran.stderr
 
 
 def test_whose_memory(bench):

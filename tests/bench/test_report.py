@@ -64,7 +64,7 @@ CASES: dict[str, list[Facts]] = {
             }
         )
     ],
-    "idle": [idle_result()],
+    "idle": [idle_result(http2=True)],
     "idle, flat": [idle_result(flat=1), idle_result(name="flat", each=None, partial=True)],
     "idle, of one level": [idle_result(levels=[{"connections": 0, "pss_bytes": 1}],
                                        bytes_per_connection=None)],
@@ -172,6 +172,7 @@ def test_idle_memory_is_drawn_with_its_slope(
     shown.show(1200)
     shown.open(pages["idle"])
     assert "12.1 KiB" in plain(words(shown)) and "4000" in plain(words(shown))
+    assert "HTTP/2" in plain(words(shown, "header"))
     line = shown.run(
         "return Chart.getChart(document.querySelector('canvas')).data.datasets[1].data")
     assert abs((line[1]["y"] - line[0]["y"]) / (line[1]["x"] - line[0]["x"]) - 12_345) < 1
@@ -179,6 +180,7 @@ def test_idle_memory_is_drawn_with_its_slope(
     shown.open(pages["idle, flat"])
     text = plain(words(shown))
     assert "Not known: memory did not grow" in text and "flat: left out" in text
+    assert "HTTP/2" not in text
     assert "Partial" in text
 
 

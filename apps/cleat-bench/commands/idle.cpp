@@ -73,8 +73,25 @@ std::optional<double> connection_bytes(std::vector<held> const& points)
 
 namespace {
 
+void check_level(tally const& counts, unsigned count, std::size_t still_open)
+{
+    if (counts.failed() != 0) {
+        failure const& first = counts.failures.begin()->first;
+        throw std::runtime_error{fmt::format(
+            "{} of {} connections failed ({}: {}): memory per connection is not known; does "
+            "the server have a limit, or too few files?",
+            counts.failed(), count, name_of(first.stage), first.kind)};
+    }
+    if (still_open < count)
+        throw std::runtime_error{fmt::format(
+            "the server ended {} of {} connections while they were idle: memory per connection is "
+            "not known; let it keep idle connections for longer, or measure earlier with a shorter "
+            "--settle",
+            count - still_open, count)};
+}
+
 // measure opens so many connections and reads the memory after the time to settle. Nothing when the
-// user ended it. Throws std::runtime_error if a connection cannot be opened.
+// user ended it. Throws std::runtime_error if a connection cannot be opened, or does not stay open.
 std::optional<held> measure_level(idle_request const& request, unsigned count)
 {
     load_request const& base = request.load;
@@ -85,6 +102,7 @@ std::optional<held> measure_level(idle_request const& request, unsigned count)
     spec.transactions = all;
     spec.duration = std::chrono::hours{1};
     std::optional<held> found;
+    std::size_t still_open = 0; // Where the server ends all of them, the run has an end of its own.
     std::optional<std::chrono::nanoseconds> all_open_since;
     run_control control;
     control.period = std::chrono::milliseconds{50};
@@ -100,18 +118,13 @@ std::optional<held> measure_level(idle_request const& request, unsigned count)
         if (now.since_begin - *all_open_since < request.settle)
             return proceed::go_on;
         found = held{count, pss_of(base.server_pids)};
+        still_open = now.in_flight;
         return proceed::stop;
     };
     ended_run const run = run_load(spec, control);
     if (run.interrupted)
         return std::nullopt;
-    if (run.counts.failed() != 0) {
-        failure const& first = run.counts.failures.begin()->first;
-        throw std::runtime_error{fmt::format(
-            "{} of {} connections failed ({}: {}): memory per connection is not known; does "
-            "the server have a limit, or too few files?",
-            run.counts.failed(), count, name_of(first.stage), first.kind)};
-    }
+    check_level(run.counts, count, still_open);
     return found;
 }
 
@@ -131,6 +144,7 @@ json::object idle_document(
         {"name", base.name},
         {"command", base.command},
         {"target", base.spec.target},
+        {"http2", base.spec.http2.has_value()},
         {"started", in_utc(whole.started)},
         {"partial", partial},
         {"levels", std::move(levels)},
@@ -151,13 +165,14 @@ void print_level(held const& before, held const& after)
     std::fflush(stdout);
 }
 
-void print_cost(std::string const& target, std::vector<held> const& points)
+void print_cost(load_spec const& spec, std::vector<held> const& points)
 {
+    std::string const& target = spec.target;
     if (auto const each = connection_bytes(points)) {
         bool const flat = growing_points(points).size() != points.size();
         fmt::print(
-            "\n{}: {:.2f} KiB for each idle connection{}\n", target, *each / 1024,
-            flat ? ", without the levels that are flat" : "");
+            "\n{}: {:.2f} KiB for each idle connection{}{}\n", target, *each / 1024,
+            spec.http2 ? " by HTTP/2" : "", flat ? ", without the levels that are flat" : "");
         return;
     }
     if (std::vector<held> const grown = growing_points(points); grown.size() == 1) {
@@ -207,7 +222,7 @@ int idle(idle_request const& request)
     }
     if (partial)
         fmt::print("\nPARTIAL: this run was ended before its time\n");
-    print_cost(base.spec.target, points);
+    print_cost(base.spec, points);
     std::fflush(stdout);
     write_documents(idle_document(base, whole, points, partial), base.output);
     return partial ? 130 : connection_bytes(points) ? 0 : 1;

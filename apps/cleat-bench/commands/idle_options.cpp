@@ -14,6 +14,7 @@ constexpr char const* idle_epilogue =
     "\nIt needs --server-pid: the server's processes here, whose memory is measured.\n"
     "\nExamples:\n"
     "  cleat-bench idle --server-pid $(pgrep -o nginx) localhost:8443\n"
+    "  cleat-bench idle --http2 --server-pid $(pgrep -o nginx) localhost:8443\n"
     "  cleat-bench idle -n 1000,5000,10000 --server-pid 4711 --source 127.0.0.1-127.0.0.4 \\\n"
     "      localhost:8443\n";
 
@@ -29,6 +30,7 @@ void idle_options::add_to(CLI::App& app)
     load.add_limits(app);
     load.add_tls(app);
     load.add_exchange(app);
+    load.add_http2(app);
     load.add_output(app);
     load.add_target(app);
     app.footer(idle_epilogue);
@@ -64,7 +66,8 @@ idle_request idle_options::make()
             "--interval: has no effect here: there is no timeline; see --settle"};
     load.connections = request.counts.back();
     load.connections_option = "--counts";
-    load.headers.emplace_back("Connection: keep-alive");
+    if (!load.http2)
+        load.headers.emplace_back("Connection: keep-alive");
     load.keep_alive = true;
     request.load = load.make();
     return request;

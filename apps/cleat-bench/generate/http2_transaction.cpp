@@ -43,7 +43,8 @@ public:
     {
     }
 
-    // run ends when no request begins any more and all have ended, or the run is cut off.
+    // run ends when no request begins any more and all have ended, or the run is cut off. A
+    // connection that is held has no end of its own: it answers the server meanwhile.
     net::task<> run();
 
 private:
@@ -396,7 +397,7 @@ net::task<> http2_client::run()
     while (!is_stopped()) {
         moment const now = clock::now();
         begin_due(now);
-        if (is_done(now))
+        if (is_done(now) && !(spec_.hold && peer_))
             break;
         if (!peer_ && may_connect(now)) {
             co_await connect(now);

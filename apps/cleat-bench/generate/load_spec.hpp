@@ -189,7 +189,9 @@ struct load_spec
     /// The Finished is sent by itself and the request right after it, not held back by Nagle's
     /// algorithm. Otherwise both are sent together.
     bool finished_alone = false;
-    bool hold = false; ///< Connections stay open after their last answer, until the run is ended.
+    /// Connections stay open after their last answer, until the run is ended: they are in flight
+    /// as long as the server does not end them.
+    bool hold = false;
     ending end = ending::fin;
     bench::timeouts timeouts;
     std::size_t workers = 0;                                     ///< 0: as many as CPUs.

@@ -98,6 +98,22 @@ net::task<error_code> take_ticket(net::interrupt& interrupt, client_connection& 
     co_return error_code{};
 }
 
+// hold_open keeps a connection until the run is cut off, or the server ends it.
+net::task<> hold_open(net::interrupt& interrupt, client_connection& connection)
+{
+    interrupt.clear();
+    for (;;) {
+        if (!connection.socket.entry().readable() && !connection.channel.unread()) {
+            error_code const ec = co_await net::ready{interrupt, connection.reading()};
+            if (ec)
+                co_return;
+        }
+        net::progress const p = connection.receive(net::scratch::of_this_thread().plaintext());
+        if (p.error)
+            co_return;
+    }
+}
+
 std::span<std::byte const> bytes_of(attempt const& account) noexcept
 {
     return std::as_bytes(std::span{account.request()});
@@ -168,10 +184,8 @@ net::detached transact(worker_load& load, moment intended, unsigned requests)
     if (accepted)
         static_cast<void>(co_await take_ticket(interrupt, *connection));
 
-    if (spec.hold) {
-        interrupt.clear();
-        static_cast<void>(co_await net::pause(interrupt));
-    }
+    if (spec.hold)
+        co_await hold_open(interrupt, *connection);
 
     // Close, without waiting for the server's close_notify.
     static_cast<void>(connection->channel.close(connection->socket.entry()));

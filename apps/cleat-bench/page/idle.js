@@ -130,6 +130,7 @@ const idle = (() => {
     const about = (run) =>
         elements.about(
             run.name ? run.target : null,
+            run.http2 ? 'HTTP/2' : null,
             run.started === null ? null : units.moment(run.started),
         );
 

@@ -223,6 +223,7 @@ json::object idle_page_of(json::value const& document)
         {"name", text(document, "name")},
         {"command", text(document, "command")},
         {"target", text(document, "target")},
+        {"http2", find(document, "http2") != nullptr && flag(document, "http2")},
         {"started", text_or_null(document, "started")},
         {"partial", find(document, "partial") != nullptr && flag(document, "partial")},
         {"levels", std::move(levels)},
