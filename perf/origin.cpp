@@ -5,8 +5,11 @@
 //   POST / with a Content-Length   discards the body, answers with the count, and closes where GET
 //                                  would, or after "Connection: close"
 //
+// A client that begins with the preface of HTTP/2 has the same by HTTP/2, and is kept.
+//
 // One thread. A connection that says nothing is held; so is one that was answered with HTTP/1.1.
 #include "loopback.hpp"
+#include "origin_http2.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -46,6 +49,8 @@ struct connection
     std::uint64_t discarded = 0;
     bool close_after = false;
     bool waits_writable = false;
+    std::unique_ptr<perf::http2_end> http2; // null: HTTP/1.x
+    std::string unsent;                     // of HTTP/2
 };
 
 class origin
@@ -61,6 +66,9 @@ private:
     bool on_head(connection& c, std::string_view body);
     bool discard(connection& c, std::size_t size);
     bool send_answer(connection* c);
+    void wait_writable(connection* c, bool wanted);
+    bool serve_http2(connection* c);
+    bool send_frames(connection* c);
     void end(connection* c);
 
     int listener_;
@@ -117,8 +125,15 @@ void origin::accept_all()
 // serve handles one event of a connection, which has one descriptor and so one event a wake-up.
 void origin::serve(connection* c)
 {
+    if (c->http2) {
+        if (!serve_http2(c))
+            end(c);
+        return;
+    }
     bool const answering = c->to_send > 0 || !c->answer_head.empty();
     if (!answering && !receive(*c))
+        return end(c);
+    if (c->http2 && !send_frames(c))
         return end(c);
     if ((c->to_send > 0 || !c->answer_head.empty()) && !send_answer(c))
         return end(c);
@@ -133,6 +148,10 @@ bool origin::receive(connection& c)
     if (c.to_discard > 0)
         return discard(c, size);
     c.head.append(block_.data(), size);
+    if (perf::http2_end::begins_so(c.head)) {
+        c.http2 = std::make_unique<perf::http2_end>();
+        return c.http2->take(std::exchange(c.head, {}));
+    }
     std::size_t const end_of_head = c.head.find("\r\n\r\n");
     if (end_of_head == std::string::npos)
         return c.head.size() < head_size_max;
@@ -201,12 +220,7 @@ bool origin::send_answer(connection* c)
         if (sent < 0 && errno != EAGAIN)
             return false;
         if (sent < 0) {
-            if (!std::exchange(c->waits_writable, true)) {
-                epoll_event event{};
-                event.events = EPOLLOUT;
-                event.data.ptr = c;
-                epoll_ctl(epoll_, EPOLL_CTL_MOD, c->fd, &event);
-            }
+            wait_writable(c, true);
             return true;
         }
         std::size_t const of_head =
@@ -216,13 +230,60 @@ bool origin::send_answer(connection* c)
     }
     if (c->close_after)
         return false;
-    if (std::exchange(c->waits_writable, false)) {
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.ptr = c;
-        epoll_ctl(epoll_, EPOLL_CTL_MOD, c->fd, &event);
-    }
+    wait_writable(c, false);
     return true;
+}
+
+// wait_writable waits for room to send, and not for bytes, or the other way round.
+void origin::wait_writable(connection* c, bool wanted)
+{
+    if (std::exchange(c->waits_writable, wanted) == wanted)
+        return;
+    epoll_event event{};
+    event.events = wanted ? EPOLLOUT : EPOLLIN;
+    event.data.ptr = c;
+    epoll_ctl(epoll_, EPOLL_CTL_MOD, c->fd, &event);
+}
+
+// serve_http2 handles one event; false when the connection is to be closed.
+bool origin::serve_http2(connection* c)
+{
+    if (!c->waits_writable) {
+        ssize_t const got = recv(c->fd, block_.data(), block_.size(), 0);
+        if (got <= 0)
+            return got < 0 && errno == EAGAIN;
+        if (!c->http2->take({block_.data(), static_cast<std::size_t>(got)}))
+            return false;
+    }
+    return send_frames(c);
+}
+
+// send_frames sends what the socket takes; false when the connection is to be closed.
+bool origin::send_frames(connection* c)
+{
+    for (;;) {
+        if (c->unsent.empty()) {
+            std::size_t const made = c->http2->make(block_);
+            if (made == 0)
+                break;
+            ssize_t const sent = send(c->fd, block_.data(), made, 0);
+            if (sent < 0 && errno != EAGAIN)
+                return false;
+            std::size_t const gone = sent < 0 ? 0 : static_cast<std::size_t>(sent);
+            c->unsent.assign(block_.data() + gone, made - gone);
+        } else {
+            ssize_t const sent = send(c->fd, c->unsent.data(), c->unsent.size(), 0);
+            if (sent < 0 && errno != EAGAIN)
+                return false;
+            c->unsent.erase(0, sent < 0 ? 0 : static_cast<std::size_t>(sent));
+        }
+        if (!c->unsent.empty()) {
+            wait_writable(c, true);
+            return true;
+        }
+    }
+    wait_writable(c, false);
+    return !c->http2->has_ended();
 }
 
 void origin::end(connection* c)

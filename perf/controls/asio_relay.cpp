@@ -3,6 +3,7 @@
 // One io_context, one coroutine for each direction, a buffer for each. This is the
 // control arm for what cleat::net::stream replaces. With --threads it is the naive server: they all
 // run that io_context, and share the context of TLS.
+#include "alpn.hpp"
 #include "loopback.hpp"
 
 #include <openssl/crypto.h>
@@ -45,6 +46,7 @@ struct options
     std::string pem;
     std::string groups;
     std::string tls = "1.3";
+    std::string alpn; // the protocol that it selects; empty: none
     unsigned threads = 1;
     std::size_t buffer_size = 16 * 1024; // a record: ssl::stream reads no more than one at once
 };
@@ -68,6 +70,7 @@ asio::ssl::context make_context(options const& use)
         throw std::runtime_error("cannot use groups " + use.groups);
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(native, 1);
+    perf::select_protocol(native, use.alpn);
     SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
     return context;
 }
@@ -172,6 +175,7 @@ try {
     app.add_option("--groups", use.groups, "key exchange groups, in order");
     app.add_option("--tls", use.tls, "the one protocol version")
         ->check(CLI::IsMember({"1.2", "1.3"}));
+    app.add_option("--alpn", use.alpn, "the one protocol that it selects by ALPN");
     app.add_option("--buffer", use.buffer_size, "bytes of a direction's buffer")
         ->check(CLI::Range(std::size_t{1024}, std::size_t{1024} * 1024));
     app.add_option("--threads", use.threads, "that run the one io_context")

@@ -16,6 +16,7 @@
 //   the TIME_WAIT is the client's. With --fin it leaves in the segment of the close_notify.
 // - Nagle's algorithm cannot delay the first send on a connection, so TCP_NODELAY is set on the
 //   upstream's socket before the second one only.
+#include "alpn.hpp"
 #include "block_bio.hpp"
 #include "loopback.hpp"
 
@@ -47,6 +48,7 @@ struct options
     std::string pem;
     std::string groups;
     std::string tls = "1.3";
+    std::string alpn; // the protocol that it selects; empty: none
     std::size_t turn_max = 1024 * 1024;
     bool fin = false; // close_notify and FIN at once, not the FIN when the client has answered
 };
@@ -177,6 +179,7 @@ SSL_CTX* make_context(options const& use)
         need(SSL_CTX_set1_groups_list(context, "X25519:P-256") == 1, "X25519"); // OpenSSL 3.0
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 1);
+    perf::select_protocol(context, use.alpn);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     return context;
 }
@@ -474,6 +477,7 @@ try {
     app.add_option("--groups", use.groups, "key exchange groups, in order");
     app.add_option("--tls", use.tls, "the one protocol version")
         ->check(CLI::IsMember({"1.2", "1.3"}));
+    app.add_option("--alpn", use.alpn, "the one protocol that it selects by ALPN");
     app.add_option("--turn", use.turn_max, "most bytes moved at once")
         ->check(CLI::Range(turn_start, std::size_t{16} * 1024 * 1024));
     app.add_flag("--fin", use.fin, "send the FIN with the close_notify");

@@ -71,7 +71,9 @@ def many() -> Facts:
 
 
 CASES: dict[str, Callable[[], list[Facts]]] = {
-    "four scenarios": lambda: [comparison(trial(), trial(DOWN), trial(PACED), trial(IDLE))],
+    "four scenarios": lambda: [
+        comparison(trial(), trial(DOWN | {"streams": 10}), trial(PACED), trial(IDLE))
+    ],
     "established": lambda: [comparison(trial(ESTABLISHED))],
     "counted": lambda: [comparison(trial(CALLS), trial(WORKERS))],
     "troubled": lambda: [troubled()],
@@ -164,10 +166,13 @@ def test_a_scenario_says_what_was_done_and_by_what_servers_are_judged(
         "70 % of what the weakest server (stunnel) can do", "1024 messages of 1.05 MB down",
         "CPU per handshake: less is better", "CPU per GB: less is better",
         "P99 of the response: less is better", "Memory per connection: less is better",
-        "TLS 1.3, X25519, AES-128-GCM", "AMD EPYC 7763", "nginx version 1.2.3",
+        "TLS 1.3, X25519, AES-128-GCM",
+        "down, after a warm-up of 200. HTTP/2 with 10 streams on each connection, TLS 1.3",
+        "AMD EPYC 7763", "nginx version 1.2.3",
         "1 worker on core 0", "client and origin on core 1",
     ):
         assert said in text, said
+    assert text.count("HTTP/2") == 1  # The others have no streams, as documents of before.
     assert "PARTIAL" not in text and "one round" not in text
 
 

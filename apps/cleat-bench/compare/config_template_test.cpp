@@ -56,6 +56,7 @@ TEST_CASE("every preset's template can be filled, for every kind of scenario")
                 settings.tls = ids ? "1.2" : "1.3";
                 settings.ciphers = ids ? "ECDHE-ECDSA-AES128-SHA" : "";
                 settings.session_ids = ids;
+                settings.alpn = ids ? "" : "h2";
                 settings.workers = workers;
                 settings.cores = {0, 1};
                 template_values const values = values_for(settings);

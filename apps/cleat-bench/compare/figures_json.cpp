@@ -54,6 +54,7 @@ json::object scenario_in_json(scenario_figures const& trial)
         {"ciphers", scenario.ciphers},
         {"ciphersuites", scenario.ciphersuites},
         {"connections", scenario.connections},
+        {"streams", scenario.streams},
         {"answer", scenario.answer},
         {"reuse", scenario.reuse},
         {"session_ids", scenario.session_ids},

@@ -212,6 +212,19 @@ std::string first_overload(server_figures const& server)
     return {};
 }
 
+// The streams that a server allowed, where these were fewer than asked for.
+std::optional<std::uint32_t> fewest_streams(server_figures const& server)
+{
+    std::optional<std::uint32_t> found;
+    for (std::optional<round_figures> const& round : server.rounds) {
+        if (!round || !round->load.counts.http2 || round->load.counts.http2->limited == 0)
+            continue;
+        std::optional<std::uint32_t> const allowed = round->load.counts.http2->allowed_min;
+        found = found && allowed ? std::min(*found, *allowed) : allowed;
+    }
+    return found;
+}
+
 void add_remarks(std::string& text, scenario_figures const& trial)
 {
     auto const out = std::back_inserter(text);
@@ -227,6 +240,10 @@ void add_remarks(std::string& text, scenario_figures const& trial)
                 server.rounds.size(), first_overload(server));
         if (std::string const calls = calls_by_name(server); !calls.empty())
             fmt::format_to(out, "  - {}: {}\n", server.name, calls);
+        if (std::optional<std::uint32_t> const allowed = fewest_streams(server))
+            fmt::format_to(
+                out, "  - {}: it allowed {} of {} streams (SETTINGS_MAX_CONCURRENT_STREAMS)\n",
+                server.name, *allowed, trial.scenario.streams);
         server_counts const sum = count(server);
         for (auto const& [what, times] : sum.failed)
             fmt::format_to(
@@ -303,6 +320,8 @@ std::string table_of(scenario_figures const& trial, unsigned rounds)
                 : fmt::format(
                       "; done and CPU are of {} other connections",
                       trial.scenario.beside_connections));
+    if (trial.scenario.streams != 0)
+        fmt::format_to(out, "  HTTP/2, {} streams on each connection\n", trial.scenario.streams);
     if (trial.scenario.server_cpu)
         fmt::format_to(
             out, "  each server may use {:.0f} % of a core\n", *trial.scenario.server_cpu * 100);

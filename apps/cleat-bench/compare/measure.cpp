@@ -81,6 +81,13 @@ open open_loop(double rate, std::uint64_t transactions, arrivals how, std::uint6
     return {{{std::chrono::ceil<std::chrono::nanoseconds>(length), rate, rate}}, how, seed};
 }
 
+void note_streams(result& load, scenario_spec const& scenario)
+{
+    if (scenario.streams != 0)
+        load.asked.emplace_back(
+            "HTTP/2", fmt::format("{} streams on each connection", scenario.streams));
+}
+
 round_figures measure_load(
     round_load const& round, server& running, std::size_t client_workers, interruption& stop)
 {
@@ -111,6 +118,7 @@ round_figures measure_load(
         round.rate ? fact{"open loop", fmt::format("{:.1f}/s", *round.rate)}
                    : fact{"closed loop", fmt::format("{} connections", scenario.connections)},
         {"TLS", scenario.tls}};
+    note_streams(load, scenario);
     set_memory(found, running);
     if (load.counts.ok == 0)
         return found;
@@ -223,6 +231,7 @@ round_figures measure_established(
          fmt::format(
              "{}, each with a request in {} ms", scenario.connections, scenario.every.count())},
         {"TLS", scenario.tls}};
+    note_streams(load, scenario);
     if (!alone)
         take_background(found, scenario, std::move(both.background), use);
     set_memory(found, running);
@@ -263,6 +272,22 @@ round_figures measure_idle(scenario_spec const& scenario, server& running, inter
     }
     found[metric::memory] = slope(found.idle);
     return found;
+}
+
+// The same request as by HTTP/1.1: GET of so many bytes.
+http2_load http2_for(scenario_spec const& scenario, server const& running)
+{
+    std::uint64_t const size =
+        scenario.kind == activity::transfer_down ? scenario.bytes : scenario.answer;
+    return {
+        .streams = scenario.streams,
+        .requests = {{{
+            {":method", "GET"},
+            {":scheme", "https"},
+            {":authority", running.host.empty() ? running.server_name : running.host},
+            {":path", fmt::format("/{}", size)},
+        }}},
+        .body = {}};
 }
 
 } // namespace
@@ -316,6 +341,10 @@ load_spec load_for(
         say.request = fmt::format("GET /1024 HTTP/1.0\r\n{}\r\n", host);
         connections = 4;
         break;
+    }
+    if (scenario.streams != 0) {
+        use.http2 = http2_for(scenario, running);
+        say.request.clear();
     }
     use.loop = closed{connections};
     return use;

@@ -79,7 +79,7 @@ server_preset control(std::string name, std::string_view program)
         .config = {},
         .arguments =
             {"--listen", "127.0.0.1:@PORT@", "--upstream", "127.0.0.1:@UPSTREAM@", "--pem", "@PEM@",
-             "--groups", "@GROUPS@", "--tls", "@TLS@"},
+             "--groups", "@GROUPS@", "--tls", "@TLS@", "#with ALPN: --alpn=@ALPN@"},
         .version_option = "--version",
         .one_worker = true,
         .install = "it is built beside cleat-bench: name its folder with --binaries",
@@ -210,6 +210,8 @@ template_values values_for(server_settings const& settings)
         {"TLS", settings.tls},
         {"TLS_MINOR", settings.tls.substr(settings.tls.size() - 1)},
         {"CIPHERS", settings.ciphers},
+        {"ALPN", settings.alpn},
+        {"BIND_ALPN", settings.alpn.empty() ? "" : " alpn " + settings.alpn},
         {"SESSION_IDS", settings.session_ids ? "on" : ""},
         {"WORKERS", std::to_string(settings.workers)},
         {"CORES", fmt::format("{}", fmt::join(cores, " "))},

@@ -30,10 +30,10 @@ struct server_preset
     std::vector<std::string_view> programs; ///< Names; the first that exists is run.
     std::string_view config_name;           ///< Of the template in peers/; empty: none.
     std::string_view config;
-    std::vector<std::string> arguments;
-    std::string version_option; ///< Makes it print its version.
-    bool one_worker = false;    ///< It cannot have more.
-    std::string_view install;   ///< How to get it, for messages.
+    std::vector<std::string> arguments; ///< One that is left out by its condition is no word.
+    std::string version_option;         ///< Makes it print its version.
+    bool one_worker = false;            ///< It cannot have more.
+    std::string_view install;           ///< How to get it, for messages.
 };
 
 /// server_settings are equal for every server of a scenario, but for port and files.
@@ -48,6 +48,7 @@ struct server_settings
     std::string tls = "1.3";
     std::string ciphers; ///< TLS 1.2; empty: the server's own.
     bool session_ids = false;
+    std::string alpn; ///< The protocol that it selects; empty: it knows none.
     unsigned workers = 1;
     std::vector<int> cores;
 };

@@ -123,6 +123,7 @@ constexpr std::array<std::string_view, 2> ways_to_finish{"with-request", "alone"
 constexpr std::array<std::string_view, 2> ways_to_arrive{"poisson", "constant"};
 
 constexpr std::uint64_t count_max = 1'000'000'000;
+constexpr unsigned streams_max = 10'000;
 constexpr std::uint64_t message_max = std::uint64_t{1} << 30;
 
 using reader = void (*)(scenario_spec&, file_entry const&);
@@ -153,6 +154,8 @@ constexpr known_key known_keys[]{
      [](scenario_spec& s, file_entry const& e) { names(s.ciphersuites, e); }},
     {"connections", "hduiesw",
      [](scenario_spec& s, file_entry const& e) { read_number(s.connections, e, 1, 1'000'000); }},
+    {"streams", "de",
+     [](scenario_spec& s, file_entry const& e) { read_number(s.streams, e, 1, streams_max); }},
     {"warm_up", "hduisw",
      [](scenario_spec& s, file_entry const& e) { read_number(s.warm_up, e, 0, count_max); }},
     {"server_cpu", "hduie",
@@ -301,6 +304,16 @@ void check_scenario(
         throw std::runtime_error{fmt::format(
             "{}: kind = {} needs bytes (of a message) and messages (in all): add them", origin,
             name_of(scenario.kind))};
+    if (scenario.streams != 0 && scenario.beside != background_load::none)
+        throw std::runtime_error{fmt::format(
+            "{}: streams are of HTTP/2, which the load beside does not speak: leave out streams, "
+            "or beside",
+            origin)};
+    if (is_transfer && scenario.messages / scenario.connections < scenario.streams)
+        throw std::runtime_error{fmt::format(
+            "{}: a connection has {} messages for {} streams: ask for more messages, or fewer "
+            "streams",
+            origin, scenario.messages / scenario.connections, scenario.streams)};
     if (is_transfer && scenario.messages < scenario.connections)
         throw std::runtime_error{fmt::format(
             "{}: {} messages are not enough for {} connections: ask for more messages, or fewer "

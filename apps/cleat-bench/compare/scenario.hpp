@@ -44,6 +44,9 @@ struct scenario_spec
     std::string ciphersuites; ///< TLS 1.3; empty: TLS_AES_128_GCM_SHA256.
     unsigned connections = 16;
 
+    /// transfer_down, established: HTTP/2, and so many streams on each connection; 0: HTTP/1.1.
+    unsigned streams = 0;
+
     // handshake; without the rate also system_calls and workers
     std::uint64_t answer = 1024;
     unsigned reuse = 1;

@@ -109,6 +109,21 @@ TEST_CASE("established connections send requests now and then, beside a load at 
     CHECK(error_in("kind = handshake\nevery = 1s\n").find("has no such key") != std::string::npos);
 }
 
+TEST_CASE("streams are of HTTP/2, for requests over kept connections")
+{
+    std::string const down = "kind = transfer-down\nbytes = 1K\n";
+    CHECK(parse_scenario(down + "messages = 64\n", "a.scenario").streams == 0);
+    CHECK(parse_scenario(down + "messages = 64\nstreams = 4\n", "a.scenario").streams == 4);
+    CHECK(parse_scenario("kind = established\nstreams = 9\n", "a.scenario").streams == 9);
+    CHECK(
+        error_in(down + "messages = 63\nstreams = 4\n").find("has 3 messages for 4 streams") !=
+        std::string::npos);
+    CHECK(
+        error_in("kind = established\nstreams = 4\nbeside = handshakes\nbeside_connections = 4\n")
+            .find("leave out streams, or beside") != std::string::npos);
+    CHECK(error_in("kind = idle\nstreams = 4\n").find("has no such key") != std::string::npos);
+}
+
 TEST_CASE("a quota of CPU is a part of one core")
 {
     CHECK(

@@ -1,5 +1,6 @@
 #include "compare/quiet_client.hpp"
 #include "compare/server.hpp"
+#include "generate/http2_transaction.hpp"
 #include "generate/load_spec.hpp"
 #include "system/files.hpp"
 #include "system/processes.hpp"
@@ -110,10 +111,19 @@ bool port_was_taken(std::string const& log)
            lower.find("address in use") != std::string::npos;
 }
 
+// Why a connection does not have the protocol that its client has offered; empty if it has it.
+std::string other_protocol(connection_attempt const& attempt, tls::context_spec const& client)
+{
+    std::string_view const selected = attempt.client.channel->engine().info().alpn;
+    return client.alpn.empty() || selected == client.alpn.front() ? "" : no_http2(selected);
+}
+
 // Empty if the server is ready, else why it is not.
 std::string wait_until_ready(
-    child& process, net::address const& address, tls::context const& client, interruption& stop)
+    child& process, net::address const& address, tls::context_spec const& client_spec,
+    interruption& stop)
 {
+    tls::context const client{client_spec};
     auto const deadline = clock::now() + start_patience;
     std::string last_failure = "nothing was tried";
     std::optional<clock::time_point> first_refusal;
@@ -122,7 +132,7 @@ std::string wait_until_ready(
             throw interrupted{};
         connection_attempt const attempt = shake_hands(address, client, one_try);
         if (attempt.failure.empty())
-            return {};
+            return other_protocol(attempt, client_spec);
         last_failure = attempt.failure;
         if (std::optional<std::string> const end = process.ended())
             return *end;
@@ -156,8 +166,12 @@ std::vector<std::string> command_for(
     server_preset const& preset, fs::path const& program, template_values const& values)
 {
     std::vector<std::string> command{program.string()};
-    for (std::string const& argument : preset.arguments)
-        command.push_back(fill_template(argument, preset.name, values));
+    for (std::string const& argument : preset.arguments) {
+        std::string word = fill_template(argument, preset.name, values);
+        bool const is_left_out = word.empty() && !argument.empty(); // By its condition.
+        if (!is_left_out)
+            command.push_back(std::move(word));
+    }
     for (std::string& word : command)
         if (word.ends_with('\n'))
             word.pop_back(); // A template has lines.
@@ -170,7 +184,6 @@ server start(
     std::vector<std::string> const& variables, tls::context_spec const& client,
     std::unique_ptr<cpu_quota> quota, temporary_directory& directory, interruption& stop)
 {
-    tls::context const client_context{client};
     for (int tried = 1;; ++tried) {
         settings.port = free_port();
         fs::path const folder = directory.make_folder(preset.name);
@@ -183,7 +196,7 @@ server start(
         child process{
             {command, settings.cores, folder / "log", stop.before(), join_file, variables}};
         net::address const address = loopback(settings.port);
-        std::string const reason = wait_until_ready(process, address, client_context, stop);
+        std::string const reason = wait_until_ready(process, address, client, stop);
         if (reason.empty()) {
             int const pid = process.pid();
             return {
@@ -235,6 +248,8 @@ tls::context_spec client_spec_for(scenario_spec const& scenario)
     // Some libraries do not offer Ed25519 by default.
     if (scenario.key == "ed25519")
         spec.signature_algorithms = "ed25519";
+    if (scenario.streams != 0)
+        spec.alpn = {"h2"};
     return spec;
 }
 
@@ -250,6 +265,7 @@ server start_server(
     settings.tls = scenario.tls;
     settings.ciphers = scenario.ciphers;
     settings.session_ids = scenario.session_ids;
+    settings.alpn = scenario.streams != 0 ? "h2" : "";
     settings.workers = environment.workers;
     settings.cores = environment.cores;
     tls::context_spec client = client_spec_for(scenario);
@@ -272,10 +288,12 @@ server attach_to(
             throw start_failure{fmt::format("its process {} has ended", pid)};
     tls::context_spec client = client_spec_for(scenario);
     client.server_name = target.server_name;
-    connection_attempt const attempt =
-        shake_hands(target.address, tls::context{client}, target_patience);
+    tls::context const context{client}; // Outlives the connection.
+    connection_attempt const attempt = shake_hands(target.address, context, target_patience);
     if (!attempt.failure.empty())
         throw start_failure{attempt.failure};
+    if (std::string const other = other_protocol(attempt, client); !other.empty())
+        throw start_failure{other};
     server found;
     found.pids = target.pids;
     found.address = target.address;

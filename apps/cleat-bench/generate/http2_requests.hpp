@@ -40,6 +40,12 @@ public:
     /// has_rate: requests begin when they are due, and not when others have ended.
     [[nodiscard]] bool has_rate() const noexcept { return times_.has_value(); }
 
+    /// ends_on_time: as kept::ends_on_time. Requests without a rate have no time of their own.
+    [[nodiscard]] bool ends_on_time() const noexcept
+    {
+        return times_ && std::get<kept>(load_.spec().loop).ends_on_time;
+    }
+
     /// next_due is when the next request is due; unset: it begins as soon as there is a stream, or
     /// there is none.
     [[nodiscard]] std::optional<moment> next_due() const noexcept

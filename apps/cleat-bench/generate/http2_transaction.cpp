@@ -96,12 +96,6 @@ private:
     bool is_left_ = false;    // Its GOAWAY is.
 };
 
-std::string selected_protocol(std::string_view alpn)
-{
-    return alpn.empty() ? "no HTTP/2: the server selected no protocol"
-                        : fmt::format("no HTTP/2: the server selected {}", alpn);
-}
-
 // A worker has a queue for each length of its deadlines, so these are powers of two.
 std::chrono::milliseconds rounded_down(std::chrono::nanoseconds left) noexcept
 {
@@ -153,7 +147,7 @@ void http2_client::fail_due(moment now, failure const& what)
 // begin_due begins the requests that may begin, on the streams that are free.
 void http2_client::begin_due(moment now)
 {
-    if (requests_.has_rate() && !load_.is_in_time(now))
+    if (requests_.ends_on_time() && !load_.is_in_time(now))
         fail_due(now, {stage::start, std::string{connection_busy}});
     if (has_room() && !std::exchange(had_room_, true))
         free_since_ = now;
@@ -197,7 +191,7 @@ net::task<> http2_client::connect(moment now)
     }
     std::string_view const alpn = connection_->channel.engine().info().alpn;
     if (alpn != "h2") {
-        first->failed({stage::request, selected_protocol(alpn)}, clock::now());
+        first->failed({stage::request, no_http2(alpn)}, clock::now());
         connection_.reset();
         co_return;
     }
@@ -424,6 +418,12 @@ net::task<> http2_client::run()
 }
 
 } // namespace
+
+std::string no_http2(std::string_view selected)
+{
+    return fmt::format(
+        "no HTTP/2: the server selected {}", selected.empty() ? "no protocol" : selected);
+}
 
 net::detached transact_http2(worker_load& load, moment intended, unsigned requests)
 {

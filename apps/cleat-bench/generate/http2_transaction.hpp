@@ -8,7 +8,13 @@
 
 #include <cleat/net/task.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace cleat::bench {
+
+/// no_http2 is a failure's kind: the server has selected another protocol by ALPN than h2, or none.
+[[nodiscard]] std::string no_http2(std::string_view selected);
 
 /// transact_http2 connects, shakes hands, sends a number of requests, as many at once as the load
 /// has streams, and closes. It was meant to begin at `intended`: the response time of the first

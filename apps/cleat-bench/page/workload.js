@@ -9,7 +9,11 @@ const workload = (() => {
                 : `, ${units.round(scenario.server_cpu)} of a core for the server`;
         const suite =
             (scenario.tls === '1.2' ? scenario.ciphers : scenario.ciphersuites) || 'AES-128-GCM';
-        return `TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}${quota}`;
+        const protocol =
+            scenario.streams === 0
+                ? ''
+                : `HTTP/2 with ${units.count(scenario.streams)} streams on each connection, `;
+        return `${protocol}TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}${quota}`;
     }
 
     const others = {

@@ -65,6 +65,8 @@ json::object scenario_of(json::value const& scenario)
     for (std::string_view const each :
          {"connections", "answer", "reuse", "bytes", "messages", "transactions", "warm_up"})
         found[each] = number(scenario, each);
+    // Older documents are all of HTTP/1.1.
+    found["streams"] = find(scenario, "streams") == nullptr ? 0 : number(scenario, "streams");
     found["session_ids"] = flag(scenario, "session_ids");
     found["arrivals"] = arrivals_of(scenario);
     found["company"] = company_of(scenario);
