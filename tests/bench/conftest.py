@@ -27,14 +27,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "figures: judges what was measured; an optimized build on AWS-LC runs it"
     )
+    config.addinivalue_line(
+        "markers", "several_workers: ThreadSanitizer runs these tests of a file, and no others"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A sanitizer is too slow for figures, and another TLS library changes none of them."""
-    if not SANITIZED and os.environ.get("CLEAT_TLS", "aws-lc") == "aws-lc":
-        return
-    left_out = [each for each in items if each.get_closest_marker("figures")]
-    config.hook.pytest_deselected(items=left_out)
+    """A sanitizer is too slow for figures, and another TLS library changes none of them. In some
+    files most tests are of what one worker does with one connection."""
+    left_out = set()
+    if SANITIZED or os.environ.get("CLEAT_TLS", "aws-lc") != "aws-lc":
+        left_out = {each for each in items if each.get_closest_marker("figures")}
+    if os.environ.get("CLEAT_SANITIZE") == "thread":
+        several = {each for each in items if each.get_closest_marker("several_workers")}
+        files = {each.path for each in several}
+        left_out |= {each for each in items if each.path in files} - several
+    config.hook.pytest_deselected(items=[each for each in items if each in left_out])
     items[:] = [each for each in items if each not in left_out]
 
 

@@ -42,6 +42,7 @@ def closed_port() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
+@pytest.mark.several_workers
 def test_refused(bench, closed_port):
     found = bench.load("-n", 10, "-c", 2, "--no-preflight", f"127.0.0.1:{closed_port}", code=1)
     only(found, "connect", "refused")
@@ -101,17 +102,20 @@ def test_a_body_that_the_preflight_does_not_wait_for(bench, server):
     assert found["ok"] == 2
 
 
+@pytest.mark.several_workers
 def test_no_answer_in_time(bench, server):
     found = bench.load("-n", 2, "-c", 2, "--answer-timeout", "300ms", "--no-preflight",
                        server(silent).address, code=1)
     only(found, "answer", "timeout")
 
 
+@pytest.mark.several_workers
 def test_a_reset_in_the_answer(bench, server):
     found = bench.load("-n", 5, "--no-preflight", server(resets).address, code=1)
     only(found, "answer", "reset")
 
 
+@pytest.mark.several_workers
 def test_a_server_that_never_shakes_hands(bench):
     mute = Origin(silent)
     try:
@@ -192,6 +196,7 @@ def test_an_unknown_option_names_the_nearest(bench, word, meant):
     assert f"there is no option {word.split('=')[0]}; did you mean {meant}?" in said
 
 
+@pytest.mark.several_workers
 def test_an_interrupted_run_tells_what_it_has(bench, server):
     target = server(http())
     child = bench.start("load", "-r", 50, "-d", "60s", "--json", "p.json", target.address)
@@ -229,6 +234,7 @@ def test_an_answer_that_never_ends_is_not_waited_for(bench, server):
     assert "unfinished" in said and "--answer-timeout" in said
 
 
+@pytest.mark.several_workers
 def test_an_interruption_before_the_run(bench, server):
     asked = threading.Event()
 
@@ -242,6 +248,7 @@ def test_an_interruption_before_the_run(bench, server):
     assert out == "" and "interrupted" in said
 
 
+@pytest.mark.several_workers
 def test_an_interruption_while_the_time_to_begin_is_waited_for(bench, server):
     target = server(http())
     child = bench.start("load", "-q", "-c", 3, "--workers", 3, "--start-at",

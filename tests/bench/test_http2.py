@@ -78,6 +78,7 @@ def test_the_server_logs_each_request(bench, nginx, words, connections):
 
 
 @with_nginx
+@pytest.mark.several_workers
 def test_several_paths_are_requested_by_their_weights(bench, nginx):
     target = nginx("location /b { return 404; }")
     found = load(bench, target, "-c", 2, "-n", 200, "--keep", "--streams", 5, "--path", "/a 3",
@@ -127,6 +128,7 @@ def test_a_graceful_goaway_is_no_failure(bench, nginx):
 
 
 @with_nginx
+@pytest.mark.several_workers
 def test_a_server_that_allows_fewer_streams(bench, nginx):
     found = load(bench, nginx("http2_max_concurrent_streams 3;"), "-c", 2, "-n", 300, "--keep",
                  "--streams", 10)
@@ -140,6 +142,7 @@ def test_a_server_that_allows_fewer_streams(bench, nginx):
 
 
 @pytest.mark.skipif(nghttpd_server.PROGRAM is None, reason=nghttpd_server.MISSING)
+@pytest.mark.several_workers
 def test_nghttpd(bench, certs, tmp_path):
     """Files of each size, beyond the windows that a client begins with; and uploads."""
     files = tmp_path / "files"
@@ -396,6 +399,7 @@ def test_the_preflight_tries_each_path(bench, server):
     assert "with /b failed (answer: wrong status 404): check the path" in ran.stderr
 
 
+@pytest.mark.several_workers
 def test_a_run_that_is_cut_off(bench, server):
     seen = Seen()
     target = server(serves(lambda c, s: True, seen=seen), *ALPN)

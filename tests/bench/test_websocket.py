@@ -31,6 +31,7 @@ def failure(found: dict) -> tuple[str, str]:
     return only["stage"], only["kind"]
 
 
+@pytest.mark.several_workers
 def test_openings(bench, server):
     """A transaction is an opening. Each has a key of its own, and the server sees a clean end."""
     seen = Seen()
@@ -84,6 +85,7 @@ def test_binary_messages_in_fragments_with_pings_between(bench, server):
     assert seen.pongs and set(seen.pongs) == {b"are you there"}
 
 
+@pytest.mark.several_workers
 def test_a_kept_websocket_sends_until_a_number_is_met(bench, server):
     found = load(bench, server(echo()), "-c", 3, "-n", 50, "--keep")
     assert found["attempts"] == found["ok"] == 50
@@ -142,6 +144,7 @@ def test_openings_at_a_rate_that_is_too_high(bench, server):
     assert found["websocket"]["opened_in_time"] < 60
 
 
+@pytest.mark.several_workers
 def test_paths_with_weights(bench, server):
     """All messages of a connection are of one path."""
     seen = Seen()
@@ -178,6 +181,7 @@ def held(bench, target, *words: object, is_seen) -> dict:
     return bench.read(bench.folder / "held.json", out)
 
 
+@pytest.mark.several_workers
 def test_held_websockets_answer_pings_and_count_messages(bench, server):
     seen = Seen()
 
@@ -267,6 +271,7 @@ def test_websockets_that_are_opened_at_a_pace_and_held(bench, server):
     assert found["rate"] == pytest.approx(4 / 0.3)
 
 
+@pytest.mark.several_workers
 def test_a_held_load_that_is_interrupted(bench, server):
     """A WebSocket that was open to the end of the load was held."""
     seen = Seen()
