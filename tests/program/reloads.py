@@ -45,12 +45,17 @@ def reload_with(server: Cleat, before: str, after: str) -> dict[str, str]:
 
 
 def reload_is_refused(server: Cleat) -> list[str]:
-    """A reload that fails: the problems in the log."""
+    """A reload that fails: the errors and warnings in the log."""
+    kinds = ("reload-problem", "reload-warning")
     before = len(server.log(event="reload-refused"))
-    problems = len(server.log(event="reload-problem"))
+    known = [len(server.log(event=kind)) for kind in kinds]
     server.signal(signal.SIGHUP)
     server.wait_for_log(times=before + 1, event="reload-refused")
-    return [line["problem"] for line in server.log(event="reload-problem")[problems:]]
+    return [
+        line["problem"]
+        for kind, count in zip(kinds, known)
+        for line in server.log(event=kind)[count:]
+    ]
 
 
 def bytes_read(server: Cleat) -> int:

@@ -26,7 +26,7 @@ from failing_calls import without_call
 from ocsp_responses import Authority, stapled
 from privileged_site import place, put, serve, shown, site  # noqa: F401: the fixtures
 from program import open_files, run
-from reloads import reload, reload_is_refused
+from reloads import PADDING, bytes_read, reload, reload_is_refused, wait_for_stamps
 from tls_client import TlsClient
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to keep")
@@ -189,6 +189,26 @@ def test_a_store_reads_certificates_that_only_root_may_read(serve, site, certs):
     put(pems / "five.pem", certs.named("five", "DNS:five.example").pem.read_text())
     reload(server)
     assert shown(server.port, name="five.example") == certs.made["five"].fingerprint
+
+
+def test_a_reload_reads_what_has_changed_in_a_folder_that_only_root_may_search(serve, site, certs):
+    pems = site.keys / "pems"
+    pems.mkdir(mode=0o700)
+    padding = PADDING[:20_000]
+    text = certs.named("own", "DNS:own.example").pem.read_text() + padding
+    for number in range(200):  # One request of the opener's has room for less.
+        put(pems / f"own{number}.pem", text)
+    site.write(f'pem-dir = "{pems}"', "certificate-cache = 1", pem=False)
+    server = serve()
+    wait_for_stamps(*pems.iterdir())
+    reload(server)  # The files were too young for a stamp at the start.
+    before = bytes_read(server)
+    reload(server)
+    assert bytes_read(server) - before < len(padding)
+    put(pems / "own7.pem", certs.named("seven", "DNS:seven.example").pem.read_text() + padding)
+    reload(server)
+    assert bytes_read(server) - before < 5 * len(padding)
+    assert shown(server.port, name="seven.example") == certs.made["seven"].fingerprint
 
 
 def test_a_store_reads_an_ocsp_response_that_only_root_may_read(serve, site, certs, tmp_path):

@@ -156,6 +156,7 @@ private:
                                   tls::scanned_certificate& found) {
                 return recall(index, stamps, found);
             };
+        handlers.others_stamps = sources_.others_stamps;
         tls::scan_list const list{
             .count = wanted_.size(),
             .paths = [this](std::size_t index) -> tls::certificate_paths const& {

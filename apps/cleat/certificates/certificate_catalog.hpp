@@ -97,6 +97,8 @@ struct catalog_sources
     bool skip_broken = false;
     certificate_memory const& memory;
     scan_observer const& observer;
+    /// See tls::scan_handlers.
+    std::function<tls::certificate_stamps(tls::certificate_paths const& paths)> others_stamps{};
     file_opener opener{}; ///< Opens what this process may not, also for the store later.
 };
 

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <utility>
+
+#include <unistd.h>
 
 namespace cleat::app {
 
@@ -168,6 +171,7 @@ void certificate_files::add_folder(
     std::vector<std::string>& subfolders)
 {
     folder_listing const listing = list_folder(folder, root_files_);
+    std::vector<std::string> file_names; // Of the files that count.
     steady_yield others_first;
     for (folder_entry const& each : listing.entries) {
         others_first.count_step();
@@ -180,12 +184,38 @@ void certificate_files::add_folder(
                 subfolders.push_back(path);
         } else if (is_wanted_name(each.name)) {
             found.push_back(path);
+            file_names.push_back(each.name);
         }
     }
+    ask_for_stamps(folder, file_names);
     if (!listing.fault.empty())
         problems_.error(
             top.location, "pem-dir", fmt::format("cannot read {}: {}", folder, listing.fault),
             "Check the path and who may read it.");
+}
+
+// In a folder that only root may search, a reload would have to read every file to see whether it
+// has changed. Without stamps it does.
+void certificate_files::ask_for_stamps(
+    std::string const& folder, std::vector<std::string> const& file_names)
+{
+    if (file_names.empty() || root_files_.present_state() != opener::state::serves ||
+        ::access(folder.c_str(), X_OK) == 0)
+        return;
+    result<std::vector<tls::file_facts>> const facts = root_files_.look_at(folder, file_names);
+    if (!facts)
+        return;
+    std::time_t const now = std::time(nullptr);
+    for (std::size_t i = 0; i < file_names.size(); ++i)
+        stamps_[(fs::path{folder} / file_names[i]).string()] = tls::stamp_of((*facts)[i], now);
+}
+
+tls::certificate_stamps certificate_files::others_stamps(tls::certificate_paths const& paths) const
+{
+    auto const found = stamps_.find(paths.chain);
+    if (found == stamps_.end() || !paths.private_key.empty() || !paths.ocsp_response.empty())
+        return {};
+    return {found->second, found->second};
 }
 
 std::optional<std::string> certificate_files::read_text(

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace cleat::app {
@@ -81,6 +82,10 @@ public:
     [[nodiscard]] std::optional<std::string> read_text(
         location const& where, std::string const& key, std::string const& path);
 
+    /// others_stamps are those of a pem-dir's file that find_shared has found, and at which this
+    /// process may not look; unknown ones for any other. Any thread, while nothing is found.
+    [[nodiscard]] tls::certificate_stamps others_stamps(tls::certificate_paths const& paths) const;
+
     /// namings says where each certificate and OCSP response was named, by the origins in
     /// certificate_source.
     [[nodiscard]] std::map<std::string, naming> const& namings() const noexcept { return namings_; }
@@ -94,12 +99,14 @@ private:
     void add_folder(
         setting<std::string> const& top, std::string const& folder, std::vector<std::string>& found,
         std::vector<std::string>& subfolders);
+    void ask_for_stamps(std::string const& folder, std::vector<std::string> const& file_names);
 
     config const& settings_;
     problem_list& problems_;
     opener const& root_files_;
     std::map<std::string, naming> namings_;
     std::map<std::string, std::optional<std::string>> texts_; // By path; empty: not readable.
+    std::unordered_map<std::string, tls::file_stamp> stamps_; // By path: the opener's.
 };
 
 } // namespace cleat::app

@@ -186,6 +186,7 @@ void certificate_loading::fill(
     catalog_ = fill_catalog(
         std::move(layout),
         {shared, own, before_.catalog, is_partial, *settings_.pem_dir_skip_broken, known, observer_,
+         [this](tls::certificate_paths const& paths) { return files_.others_stamps(paths); },
          root_files_.for_files()},
         problems_);
 }

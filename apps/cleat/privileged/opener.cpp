@@ -203,12 +203,15 @@ file_opening opener::open_log(std::string const& path) const
     return open(opener_request::kind::log, path);
 }
 
+std::string opener::whole_path(std::string const& path)
+{
+    return path.starts_with('/') ? path
+                                 : absolute_path(std::filesystem::current_path().string(), path);
+}
+
 file_opening opener::open(opener_request::kind what, std::string const& path) const
 {
-    std::string whole = path.starts_with('/')
-                            ? path
-                            : absolute_path(std::filesystem::current_path().string(), path);
-    file_opening opened = ask({what, std::move(whole)}, -1);
+    file_opening opened = ask({what, whole_path(path)}, -1);
     if (!opened.fd && !opened.reason) // No opener answers like this.
         opened.reason = make_error_code(boost::system::errc::bad_message);
     return opened;
@@ -220,6 +223,33 @@ file_opening opener::bind(int socket, sockaddr const& address, socklen_t size) c
     if (!valid)
         return no_process();
     return ask({opener_request::kind::port, {}, *valid}, socket);
+}
+
+result<std::vector<tls::file_facts>> opener::look_at(
+    std::string const& folder, std::span<std::string const> names) const
+{
+    std::vector<tls::file_facts> found;
+    found.reserve(names.size());
+    opener_request request{.what = opener_request::kind::look, .path = whole_path(folder)};
+    while (!names.empty()) {
+        request.names.clear();
+        std::size_t size = request.path.size() + 1; // Of the request.
+        for (std::string const& name : names) {
+            size += 1 + name.size();
+            if (request.names.size() == names_max || size >= request_max)
+                break;
+            request.names.push_back(name);
+        }
+        file_opening const answer = ask(request, -1); // Without a name it is no valid request.
+        if (answer.reason)
+            return answer.reason;
+        std::optional<std::vector<tls::file_facts>> part = decode_facts(answer.refusal);
+        if (!part || part->size() != request.names.size())
+            return make_error_code(boost::system::errc::bad_message);
+        found.insert(found.end(), part->begin(), part->end());
+        names = names.subspan(part->size());
+    }
+    return found;
 }
 
 result<std::vector<watched_place>> opener::watch(int inotify, std::string const& path) const

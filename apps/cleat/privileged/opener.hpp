@@ -10,6 +10,7 @@
 #include <cleat/core/file_opener.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ public:
     /// bind binds a TCP socket; the opening has no descriptor, and no reason where that succeeded.
     [[nodiscard]] file_opening bind(int socket, sockaddr const& address, socklen_t size) const;
 
+    /// look_at gives the facts of files in a folder, by their names and in their order: those of a
+    /// link, or of a file that is gone, are unknown. Throws std::bad_alloc.
+    [[nodiscard]] result<std::vector<tls::file_facts>> look_at(
+        std::string const& folder, std::span<std::string const> names) const;
+
     /// watch is root_folders::watch. Throws std::bad_alloc.
     [[nodiscard]] result<std::vector<watched_place>> watch(
         int inotify, std::string const& path) const;
@@ -69,6 +75,7 @@ public:
 private:
     struct channels;
 
+    [[nodiscard]] static std::string whole_path(std::string const& path);
     [[nodiscard]] file_opener as_function(opener_request::kind what) const;
     [[nodiscard]] file_opening open(opener_request::kind what, std::string const& path) const;
     [[nodiscard]] file_opening ask(opener_request const& request, int fd) const;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <optional>
@@ -10,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 namespace cleat::app {
 namespace {
@@ -32,6 +35,21 @@ int option_of(int socket, int option) noexcept
     return ::getsockopt(socket, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
 }
 
+tls::file_facts regular_file_in(int folder, std::string const& name) noexcept
+{
+    struct stat found = {};
+    if (::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(found.st_mode))
+        return {};
+    return {
+        .inode = found.st_ino,
+        .size = static_cast<std::uint64_t>(found.st_size),
+        .modified_s = found.st_mtim.tv_sec,
+        .modified_ns = found.st_mtim.tv_nsec,
+        .changed_s = found.st_ctim.tv_sec,
+        .changed_ns = found.st_ctim.tv_nsec};
+}
+
 } // namespace
 
 opener_service::reply opener_service::serve_one(descriptor_message const& message)
@@ -43,6 +61,8 @@ opener_service::reply opener_service::serve_one(descriptor_message const& messag
     bool const is_watch = request && request->what == opener_request::kind::watch;
     if (!request || message.fds.size() != (is_port || is_watch ? 1U : 0U))
         return without_descriptor(EINVAL, "this is no request");
+    if (request->what == opener_request::kind::look)
+        return look(*request);
     if (is_watch)
         return watch(request->path, message.fds.front().get());
     return is_port ? bind(request->address, message.fds.front().get()) : open(*request);
@@ -60,6 +80,7 @@ opener_service::reply opener_service::open(opener_request const& request)
             return each.may_list(request.path);
         case opener_request::kind::log:
             return each.may_log_to(request.path);
+        case opener_request::kind::look:
         case opener_request::kind::port:
         case opener_request::kind::watch:
             break;
@@ -76,6 +97,29 @@ opener_service::reply opener_service::open(opener_request const& request)
     if (!opened.fd)
         return without_descriptor(opened.reason.value(), std::move(opened.refusal));
     return {{}, std::move(opened.fd)};
+}
+
+// Of files that cleat may have opened one by one. A link's facts are not those of the file it leads
+// to, so it has none.
+opener_service::reply opener_service::look(opener_request const& request)
+{
+    std::size_t names_below = 0;
+    bool const is_allowed = named_.allows([&](permissions const& each) {
+        names_below = each.names_below(request.path);
+        return each.may_list(request.path) &&
+               std::ranges::all_of(request.names, [&](std::string const& name) {
+                   return each.may_read(request.path + '/' + name);
+               });
+    });
+    if (!is_allowed)
+        return not_named(request.path);
+    file_opening const opened = paths_.open_folder(request.path, names_below);
+    if (!opened.fd)
+        return without_descriptor(opened.reason.value(), opened.refusal);
+    std::vector<tls::file_facts> found;
+    for (std::string const& name : request.names)
+        found.push_back(regular_file_in(opened.fd.get(), name));
+    return without_descriptor(0, encode(found));
 }
 
 // The kernel watches what a descriptor leads to, which is a folder that the trusted path has

@@ -39,6 +39,7 @@ public:
 
 private:
     [[nodiscard]] reply open(opener_request const& request);
+    [[nodiscard]] reply look(opener_request const& request);
     [[nodiscard]] reply watch(std::string const& path, int inotify);
     [[nodiscard]] reply bind(bind_address const& address, int socket);
     [[nodiscard]] reply not_named(std::string const& wanted) const;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -123,6 +124,34 @@ TEST_CASE_FIXTURE(service_fixture, "a file that the configuration names is watch
     unique_fd const file{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
     CHECK(ask(service, "w/keys/one.pem", file.get()).answer.error == EINVAL);
     CHECK(ask(service, "w/keys/one.pem").answer.error == EINVAL);
+}
+
+TEST_CASE_FIXTURE(service_fixture, "files of a pem-dir are looked at, and no others")
+{
+    configure("pem-dir = \"/keys\"\npem-dir-glob = \"*.pem\"\n");
+    folder.write("keys/note.txt", "");
+    std::filesystem::create_symlink("one.pem", folder.path() / "keys/link.pem");
+    opener_service service{start, "/", paths()};
+    auto const look = [&](std::string const& path, std::vector<std::string> const& names) {
+        return ask(service, encode({kind::look, path, {}, names}).value()).answer;
+    };
+
+    opener_answer const got = look("/keys", {"two.pem", "gone.pem", "link.pem", "one.pem"});
+    REQUIRE(got.error == 0);
+    std::vector<tls::file_facts> const facts = decode_facts(got.text).value();
+    REQUIRE(facts.size() == 4);
+    struct stat expected = {};
+    REQUIRE(::stat((folder.path() / "keys/two.pem").c_str(), &expected) == 0);
+    CHECK(facts[0].inode == expected.st_ino);
+    CHECK(facts[0].size == 3);
+    CHECK(facts[0].changed_ns == expected.st_ctim.tv_nsec);
+    CHECK(facts[1].inode == 0);
+    CHECK(facts[2].inode == 0);
+    CHECK(facts[3].inode != facts[0].inode);
+
+    for (auto const& [path, name] :
+         {std::pair{"/keys", "note.txt"}, {"/etc", "shadow"}, {"/", "one.pem"}})
+        CHECK(look(path, {"one.pem", name}).error == EACCES);
 }
 
 TEST_CASE_FIXTURE(service_fixture, "the configuration counts as it is on disk now")

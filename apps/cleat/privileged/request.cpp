@@ -22,6 +22,43 @@ bool is_valid_path(std::string_view path) noexcept
            path.find('\0') == std::string_view::npos;
 }
 
+// A name of a file in a folder, and not a path.
+bool is_valid_name(std::string_view name) noexcept
+{
+    return !name.empty() && name != "." && name != ".." &&
+           name.find_first_of(std::string_view{"/\0", 2}) == std::string_view::npos;
+}
+
+std::optional<std::string> encode_names(opener_request const& request)
+{
+    if (request.names.empty() || request.names.size() > names_max)
+        return std::nullopt;
+    std::string bytes = request.path;
+    for (std::string const& each : request.names) {
+        if (!is_valid_name(each))
+            return std::nullopt;
+        bytes.append(1, '\0').append(each);
+    }
+    return bytes.size() < request_max ? std::optional{std::move(bytes)} : std::nullopt;
+}
+
+std::optional<opener_request> decode_names(std::string_view bytes)
+{
+    std::size_t end = bytes.find('\0');
+    opener_request made{
+        .what = opener_request::kind::look, .path = std::string{bytes.substr(0, end)}};
+    while (end != std::string_view::npos) {
+        std::size_t const begin = end + 1;
+        end = bytes.find('\0', begin);
+        std::string_view const name = bytes.substr(begin, end - begin);
+        if (!is_valid_name(name))
+            return std::nullopt;
+        made.names.emplace_back(name);
+    }
+    bool const has_names = !made.names.empty() && made.names.size() <= names_max;
+    return has_names && is_valid_path(made.path) ? std::optional{std::move(made)} : std::nullopt;
+}
+
 std::string encode_address(bind_address const& address)
 {
     std::array<char, port_request_size - 1> bytes{};
@@ -94,7 +131,12 @@ std::optional<std::string> encode(opener_request const& request)
             request.address.family() == AF_INET || request.address.family() == AF_INET6;
         return is_ip ? std::optional{bytes + encode_address(request.address)} : std::nullopt;
     }
-    return is_valid_path(request.path) ? std::optional{bytes + request.path} : std::nullopt;
+    if (!is_valid_path(request.path))
+        return std::nullopt;
+    if (request.what != opener_request::kind::look)
+        return bytes + request.path;
+    std::optional<std::string> const names = encode_names(request);
+    return names ? std::optional{bytes + *names} : std::nullopt;
 }
 
 std::optional<opener_request> decode_request(std::string_view bytes)
@@ -111,6 +153,8 @@ std::optional<opener_request> decode_request(std::string_view bytes)
     case opener_request::kind::watch:
         made.path = bytes;
         return is_valid_path(bytes) ? std::optional{std::move(made)} : std::nullopt;
+    case opener_request::kind::look:
+        return decode_names(bytes);
     case opener_request::kind::port:
         if (bytes.size() != port_request_size - 1)
             return std::nullopt;
@@ -166,6 +210,25 @@ std::optional<std::vector<watched_place>> decode_places(std::string_view text)
         places.push_back(std::move(place));
     }
     return places;
+}
+
+std::string encode(std::vector<tls::file_facts> const& facts)
+{
+    static_assert(sizeof(tls::file_facts) == facts_size);
+    std::string text(facts.size() * facts_size, '\0');
+    if (!facts.empty())
+        std::memcpy(text.data(), facts.data(), text.size());
+    return text;
+}
+
+std::optional<std::vector<tls::file_facts>> decode_facts(std::string_view text)
+{
+    if (text.size() % facts_size != 0)
+        return std::nullopt;
+    std::vector<tls::file_facts> facts(text.size() / facts_size);
+    if (!facts.empty())
+        std::memcpy(facts.data(), text.data(), text.size());
+    return facts;
 }
 
 } // namespace cleat::app

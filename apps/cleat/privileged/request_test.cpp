@@ -90,6 +90,50 @@ TEST_CASE("a port has its own size, no bytes behind it, and no other family")
     CHECK_FALSE(decode_request(padded));
 }
 
+TEST_CASE(
+    "a request to look at files has names of files in the folder, as many as an answer can have")
+{
+    opener_request const wanted{kind::look, "/keys", {}, {"one.pem", "a b\xff"}};
+    std::optional<opener_request> const read = decode_request(encode(wanted).value());
+    REQUIRE(read);
+    CHECK(read->what == kind::look);
+    CHECK(read->path == wanted.path);
+    CHECK(read->names == wanted.names);
+
+    std::vector<std::string> const most(names_max, "x");
+    REQUIRE(decode_request(encode({kind::look, "/keys", {}, most}).value()));
+    std::vector<std::string> more = most;
+    more.emplace_back("x");
+    CHECK_FALSE(encode({kind::look, "/keys", {}, more}));
+    CHECK_FALSE(encode({kind::look, "/keys", {}, {}}));
+    CHECK_FALSE(encode({kind::look, "keys", {}, {"x"}}));
+    CHECK_FALSE(encode({kind::look, "/keys", {}, {std::string(request_max, 'x')}}));
+    for (std::string const& name : {""s, "."s, ".."s, "../shadow"s, "a\0b"s})
+        CHECK_FALSE(encode({kind::look, "/keys", {}, {name}}));
+
+    std::string long_list = "s/keys";
+    for (std::string const& each : more)
+        long_list.append(1, '\0').append(each);
+    for (std::string const& wrong :
+         {"s"s, "s/keys"s, "s/keys\0"s, "s/keys\0a\0"s, "s/keys\0\0a"s, "s/keys\0../shadow"s,
+          "s/keys\0.."s, "skeys\0a"s, long_list})
+        CHECK_FALSE(decode_request(wrong));
+}
+
+TEST_CASE("the facts of files")
+{
+    std::vector<tls::file_facts> const facts{{1, 2, 3, 4, 5, 6}, {}};
+    std::optional<std::vector<tls::file_facts>> const got = decode_facts(encode(facts));
+    REQUIRE(got);
+    REQUIRE(got->size() == 2);
+    CHECK(got->front().size == 2);
+    CHECK(got->front().changed_ns == 6);
+    CHECK(got->back().inode == 0);
+    CHECK_FALSE(decode_facts(encode(facts).substr(1)));
+    std::vector<tls::file_facts> const most(names_max);
+    CHECK(encode(opener_answer{0, encode(most)}).size() < answer_max);
+}
+
 TEST_CASE("bytes that are no request")
 {
     CHECK_FALSE(decode_request(""));

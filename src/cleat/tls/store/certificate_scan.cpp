@@ -149,7 +149,9 @@ private:
     {
         if (handlers_.recall) {
             scanned_certificate known;
-            certificate_stamps const stamps = stamps_of(all_.paths(index), {});
+            certificate_stamps stamps = stamps_of(all_.paths(index), {});
+            if (!stamps.is_known() && handlers_.others_stamps)
+                stamps = handlers_.others_stamps(all_.paths(index));
             if (stamps.is_known() && handlers_.recall(index, stamps, known)) {
                 known.stamps = stamps;
                 known.is_recalled = true;

@@ -57,6 +57,9 @@ struct scan_handlers
     std::function<bool(
         std::size_t index, certificate_stamps const& stamps, scanned_certificate& found)>
         recall{};
+    /// The stamps of files at which this process may not look, where another one has; unknown ones
+    /// for others. Any thread. Empty: there are none.
+    std::function<certificate_stamps(certificate_paths const& paths)> others_stamps{};
     bool with_facts = false;
     file_opener opener{}; ///< Opens files that this process may not open.
 };

@@ -25,21 +25,17 @@ file_text system_failure()
 // The coarsest clock of a usual file system has whole seconds.
 constexpr std::time_t clock_step = 2;
 
-file_stamp stamp_from(struct stat const& facts, std::time_t now) noexcept
+file_stamp stamp_from(struct stat const& found, std::time_t now) noexcept
 {
-    if (std::max(facts.st_mtim.tv_sec, facts.st_ctim.tv_sec) + clock_step >= now)
-        return 0;
-    file_stamp hash = 14695981039346656037U; // FNV-1a, eight bytes at a time.
-    for (auto const part :
-         {static_cast<file_stamp>(facts.st_ino), static_cast<file_stamp>(facts.st_size),
-          static_cast<file_stamp>(facts.st_mtim.tv_sec),
-          static_cast<file_stamp>(facts.st_mtim.tv_nsec),
-          static_cast<file_stamp>(facts.st_ctim.tv_sec),
-          static_cast<file_stamp>(facts.st_ctim.tv_nsec)}) {
-        hash = (hash ^ part) * 1099511628211U;
-        hash ^= hash >> 32U;
-    }
-    return hash == 0 ? 1 : hash;
+    return stamp_of(
+        file_facts{
+            .inode = found.st_ino,
+            .size = static_cast<std::uint64_t>(found.st_size),
+            .modified_s = found.st_mtim.tv_sec,
+            .modified_ns = found.st_mtim.tv_nsec,
+            .changed_s = found.st_ctim.tv_sec,
+            .changed_ns = found.st_ctim.tv_nsec},
+        now);
 }
 
 // A file can shrink while it is read, or grow: `size` is what fstat said. For a file that the
@@ -127,6 +123,21 @@ file_stamp stamp_of(std::string const& path, std::time_t now) noexcept
 {
     struct stat facts = {};
     return ::stat(path.c_str(), &facts) == 0 ? stamp_from(facts, now) : 0;
+}
+
+file_stamp stamp_of(file_facts const& facts, std::time_t now) noexcept
+{
+    if (facts.inode == 0 || std::max(facts.modified_s, facts.changed_s) + clock_step >= now)
+        return 0;
+    file_stamp hash = 14695981039346656037U; // FNV-1a, eight bytes at a time.
+    for (auto const part :
+         {facts.inode, facts.size, static_cast<file_stamp>(facts.modified_s),
+          static_cast<file_stamp>(facts.modified_ns), static_cast<file_stamp>(facts.changed_s),
+          static_cast<file_stamp>(facts.changed_ns)}) {
+        hash = (hash ^ part) * 1099511628211U;
+        hash ^= hash >> 32U;
+    }
+    return hash == 0 ? 1 : hash;
 }
 
 std::string description(file_text const& failed, std::string_view path)

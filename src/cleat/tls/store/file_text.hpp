@@ -44,6 +44,17 @@ enum class file_fault
 /// file_stamp is a hash of what changes with a file: its inode, size and times. 0: not known.
 using file_stamp = std::uint64_t;
 
+/// file_facts are the parts of stat(2) that a stamp is made of.
+struct file_facts
+{
+    std::uint64_t inode = 0; ///< 0: nothing is known of the file.
+    std::uint64_t size = 0;
+    std::int64_t modified_s = 0; ///< Since 1970, as the next three.
+    std::int64_t modified_ns = 0;
+    std::int64_t changed_s = 0;
+    std::int64_t changed_ns = 0;
+};
+
 struct file_text
 {
     secret_text text;
@@ -64,6 +75,10 @@ struct file_text
 /// changed so lately that a next change may leave no trace: a file system's clock is coarse.
 [[nodiscard]] file_stamp stamp_of(
     std::string const& path, std::time_t now = std::time(nullptr)) noexcept;
+
+/// stamp_of a file that another process has looked at.
+[[nodiscard]] file_stamp stamp_of(
+    file_facts const& facts, std::time_t now = std::time(nullptr)) noexcept;
 
 /// description says what is wrong with the file that read_file could not read: "cannot read a.pem:
 /// Permission denied".
