@@ -185,7 +185,8 @@ def test_the_sum_of_hosts_that_did_not_run_together_says_so(bench, server, hosts
     found = bench.read(bench.folder / "sum.json", ran.stdout)
     assert found["attempts"] == found["ok"] == len(requests) == 40
     assert found["client_limited"]
-    (said,) = [each for each in found["limits"] if each.startswith("all ran together for 0.00 ns of ")]
+    together = "all ran together for 0.00 ns of "
+    (said,) = [each for each in found["limits"] if each.startswith(together)]
     assert said.endswith("s only, so that this is not one load") and said in ran.stdout
     assert any("the host b began" in each for each in found["remarks"])
     assert found["hosts"][1]["late_ns"] > 1e9 and found["measured_ns"] > 1e9
