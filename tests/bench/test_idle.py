@@ -46,6 +46,7 @@ def test_memory_that_grew_at_one_level_only(bench, server):
     """One level has no slope: the message says how much grew at that level."""
     grows = """import sys
 kept = []
+print(flush=True)
 for _ in sys.stdin:
     kept.append(bytearray(b'x' * 750_000))
     print(flush=True)
@@ -54,6 +55,7 @@ for _ in sys.stdin:
     connections: list = []
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", grows], stdin=pipe, stdout=pipe) as grower:
+        grower.stdout.readline()  # What Python itself needs has grown.
 
         def handle(upstream):
             connections.append(upstream)
