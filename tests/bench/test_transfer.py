@@ -142,7 +142,7 @@ def test_uploads_that_a_server_resets_end(bench, server):
         upstream.receive_exactly(300_000)
         upstream.reset()
 
-    found = bench.load("-c", 4, "-n", 200, "--no-preflight", "--method", "POST", "--path", "/",
-                       "--body-size", "30M", server(handle).address, code=1)
+    found = bench.load("-c", 4, "-n", 200, "-d", "10m", "--no-preflight", "--method", "POST",
+                       "--path", "/", "--body-size", "30M", server(handle).address, code=1)
     assert found["failed"] == 200
     assert {each["kind"] for each in found["failures"]} == {"reset"}
