@@ -37,14 +37,14 @@ from certificates import (
     path_of,
     report,
 )
-from cleat_perf.environment import cores
+from cleat_perf.environment import INSTALLED, cores
 from cleat_perf.ports import free_port
 from cleat_perf.processes import Process
 from cleat_perf.results import TREE
 from cleat_perf.table import table
 
 ASKED = 50
-HAPROXY = Path.home() / ".cache/cleat/peers/haproxy-awslc"
+HAPROXY = INSTALLED / "haproxy-awslc"
 
 # A server's configuration for these many certificates in a folder, and the command that runs it.
 Maker = Callable[[Path, int, int, Path], list[str]]

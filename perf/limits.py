@@ -2,7 +2,7 @@
 """A flood of handshakes from many addresses beside honest clients, with limits and without.
 
     scripts/build release cleat cleat-bench perf-origin perf-flood
-    perf/limits.py --addresses 1000 --rate 1 --servers cleat,haproxy,nginx
+    perf/limits.py --addresses 1000 --rate 1 --servers cleat,haproxy,nginx,envoy
 
 Honest clients open 200 connections a second, each with a full handshake and a small answer, from so
 many addresses that each keeps to half of the limit. The flood (perf-flood) opens ten times as many
@@ -13,7 +13,9 @@ of the honest clients' 99th percentile, the median of the rounds'. "Flood" is wh
 sent.
 
 HAProxy has a stick table with the same rate. nginx (stream) has no limit of a rate: its limit_conn
-lets one connection of an address be open at a time.
+lets one connection of an address be open at a time. Envoy's limits are of a listener: its bucket
+has the rate of the honest clients and of all addresses of the flood together. It comes from
+apps/cleat-bench/compare/peers/install envoy.
 
 The server has one worker, on a core of its own; the clients and the upstream have the others, where
 the flood's client gives way to them (chrt -r, as root): a real flood comes from other machines, and
@@ -38,13 +40,14 @@ from pathlib import Path
 
 from certificates import Issuer, make_certificates
 from cleat_perf import results
-from cleat_perf.environment import describe, split_cores
+from cleat_perf.environment import INSTALLED, describe, split_cores
 from cleat_perf.ports import free_port
 from cleat_perf.processes import Process
 from cleat_perf.results import TREE
 from cleat_perf.table import table
 
 BIN = TREE / "build/release/bin"
+ENVOY = INSTALLED / "envoy"
 KINDS = ("alone", "limited", "unlimited")
 HONEST_FIRST = ipaddress.ip_address("127.1.0.1")
 FLOOD_FIRST = ipaddress.ip_address("127.2.0.1")
@@ -67,7 +70,7 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--honest", type=int, default=200, help="connections a second")
     parse.add_argument("--rounds", type=int, default=5)
     parse.add_argument("--window", type=float, default=10, help="seconds")
-    parse.add_argument("--servers", default="cleat", help="cleat, haproxy, nginx, by comma")
+    parse.add_argument("--servers", default="cleat", help=f"{', '.join(SERVERS)}, by comma")
     parse.add_argument("--kinds", default=",".join(KINDS), help="of windows, by comma")
     parse.add_argument("--cleat", type=Path, default=BIN / "cleat")
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
@@ -139,12 +142,62 @@ def nginx_command(_: argparse.Namespace, site: "Site", has_limits: bool) -> list
     return ["nginx", "-p", str(site.folder), "-e", "stderr", "-c", str(site.folder / "nginx.conf")]
 
 
-SERVERS = {"cleat": cleat_command, "haproxy": haproxy_command, "nginx": nginx_command}
+def envoy_command(options: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
+    """Its filter of a listener refuses a connection before TLS."""
+    tls = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
+    proxy = "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
+    filters = "type.googleapis.com/envoy.extensions.filters.listener"
+    limit = f"{filters}.local_ratelimit.v3.LocalRateLimit"
+    a_second = options.honest + options.addresses * options.rate
+
+    def address(port: int) -> dict:
+        return {"socket_address": {"address": "127.0.0.1", "port_value": port}}
+
+    def named(name: str, kind: str, **settings: object) -> dict:
+        return {"name": name, "typed_config": {"@type": kind, **settings}}
+
+    bucket = {"max_tokens": a_second, "tokens_per_fill": a_second, "fill_interval": "1s"}
+    pem = {"filename": str(site.pem)}
+    common = {
+        "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "ecdh_curves": ["X25519"]},
+        "tls_certificates": [{"certificate_chain": pem, "private_key": pem}],
+    }
+    chain = {
+        "filters": [named("tcp", proxy, stat_prefix="in", cluster="out")],
+        "transport_socket": named("tls", tls, common_tls_context=common),
+    }
+    listener = {
+        "address": address(site.port),
+        "tcp_backlog_size": 4096,
+        "listener_filters": [named("limit", limit, stat_prefix="limit", token_bucket=bucket)],
+        "filter_chains": [chain],
+    }
+    if not has_limits:
+        del listener["listener_filters"]
+    server = {"endpoint": {"address": address(site.origin.ready_port())}}
+    cluster = {
+        "name": "out",
+        "type": "STATIC",
+        "connect_timeout": "5s",
+        "load_assignment": {"cluster_name": "out", "endpoints": [{"lb_endpoints": [server]}]},
+    }
+    resources = {"static_resources": {"listeners": [listener], "clusters": [cluster]}}
+    (site.folder / "envoy.json").write_text(json.dumps(resources))
+    words = ["--concurrency", "1", "--log-level", "critical", "--disable-hot-restart"]
+    return [str(ENVOY), *words, "-c", str(site.folder / "envoy.json")]
+
+
+SERVERS = {
+    "cleat": cleat_command,
+    "haproxy": haproxy_command,
+    "nginx": nginx_command,
+    "envoy": envoy_command,
+}
 
 
 def version(options: argparse.Namespace, server: str) -> str:
-    program = str(options.cleat) if server == "cleat" else server
-    command = [program, "--version" if server == "cleat" else "-v"]
+    program = {"cleat": str(options.cleat), "envoy": str(ENVOY)}.get(server, server)
+    command = [program, "--version" if server in ("cleat", "envoy") else "-v"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return (ran.stdout or ran.stderr).strip()  # nginx writes it to standard error.
 

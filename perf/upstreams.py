@@ -24,7 +24,6 @@ servers; a ratio is cleat's figure over another's of the same round.
 
 import argparse
 import functools
-import os
 import statistics
 import subprocess
 import sys
@@ -35,7 +34,7 @@ from pathlib import Path
 from typing import Callable
 
 from cleat_perf import builds, metrics, results, serve
-from cleat_perf.environment import describe, split_cores
+from cleat_perf.environment import INSTALLED, describe, split_cores
 from cleat_perf.ports import free_port
 from cleat_perf.processes import Process
 from cleat_perf.results import TREE
@@ -43,8 +42,6 @@ from cleat_perf.serve import Unable
 from cleat_perf.table import spread, table
 
 BIN = TREE / "build/release/bin"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "cleat"
-INSTALLED = Path(os.environ.get("CLEAT_CACHE_DIR", CACHE)) / "peers"
 SUBJECTS = ("passthrough", "tls-upstream")
 DOWN = 100_000_000  # Bytes of an answer.
 DOWN_CONNECTIONS = 8

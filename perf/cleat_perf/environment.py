@@ -15,6 +15,11 @@ def _said(*command: str, cwd: Path | None = None) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "cleat"
+# Where apps/cleat-bench/compare/peers/install puts what it builds or fetches.
+INSTALLED = Path(os.environ.get("CLEAT_CACHE_DIR", CACHE)) / "peers"
+
+
 def cores() -> set[int]:
     """The cores that this run may use."""
     return os.sched_getaffinity(0)
