@@ -1,9 +1,9 @@
 #include "activation/passed_sockets.hpp"
 #include "system/taken_variable.hpp"
+#include "system/whole_number.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -20,12 +20,10 @@ constexpr int first_number = 3; // SD_LISTEN_FDS_START
 // More than any unit has; a larger number is a mistake.
 constexpr int sockets_max = 4096;
 
-std::optional<int> whole_number_in(std::string_view text)
+std::optional<int> natural_number(std::string_view text)
 {
-    int number = 0;
-    char const* const end = text.data() + text.size();
-    auto const [stop, ec] = std::from_chars(text.data(), end, number);
-    return ec == std::errc{} && stop == end && number >= 0 ? std::optional{number} : std::nullopt;
+    std::optional<int> const number = whole_number<int>(text);
+    return number >= 0 ? number : std::nullopt;
 }
 
 std::vector<std::string> names_between_colons(std::string_view text)
@@ -58,12 +56,12 @@ passed_names names_in(listen_variables const& variables, pid_t process)
 {
     if (!variables.pid || !variables.fds)
         return {};
-    std::optional<int> const reader = whole_number_in(*variables.pid);
+    std::optional<int> const reader = natural_number(*variables.pid);
     if (!reader)
         return {{}, fmt::format("LISTEN_PID is no number: {}", *variables.pid)};
     if (*reader != process)
         return {};
-    std::optional<int> const count = whole_number_in(*variables.fds);
+    std::optional<int> const count = natural_number(*variables.fds);
     if (!count || *count > sockets_max)
         return {{}, fmt::format("LISTEN_FDS is no number of sockets: {}", *variables.fds)};
     if (*count == 0)

@@ -1,8 +1,6 @@
 #include "admin/admin_pages.hpp"
 #include "admin/server_order.hpp"
-
-#include <charconv>
-#include <system_error>
+#include "system/whole_number.hpp"
 
 namespace cleat::app {
 namespace {
@@ -12,11 +10,8 @@ std::optional<unsigned> new_weight(std::string_view text)
 {
     if (text == "configured")
         return 0;
-    unsigned weight = 0;
-    auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), weight);
-    bool const is_weight =
-        ec == std::errc{} && end == text.data() + text.size() && weight >= 1 && weight <= 1000;
-    return is_weight ? std::optional{weight} : std::nullopt;
+    std::optional<unsigned> const weight = whole_number<unsigned>(text);
+    return weight >= 1U && weight <= 1000U ? weight : std::nullopt;
 }
 
 } // namespace

@@ -1,14 +1,13 @@
 #include "command_line/reload_command_line.hpp"
+#include "command_line/start_flags.hpp"
+#include "system/whole_number.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,16 +28,13 @@ changed or why it was refused. The exit code is 0 where it was done, else 1.
 // Empty: it is none.
 std::optional<pid_t> process_number(std::string_view text)
 {
-    std::int32_t number = 0;
-    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool const is_whole = failed == std::errc{} && end == text.data() + text.size();
-    return is_whole && number > 0 ? std::optional<pid_t>{number} : std::nullopt;
+    std::optional<pid_t> const number = whole_number<pid_t>(text);
+    return number > 0 ? number : std::nullopt; // An empty one is less than any number.
 }
 
 command reload_mistake(std::string text, std::string cure)
 {
-    return refused{
-        {{problem::severity::error, {"cleat reload"}, {}, std::move(text), std::move(cure)}}};
+    return refused{{mistake("cleat reload", std::move(text), std::move(cure))}};
 }
 
 } // namespace

@@ -1,16 +1,16 @@
 #include "command_line/secret_command_line.hpp"
+#include "command_line/start_flags.hpp"
+#include "system/whole_number.hpp"
 
 #include <cleat/core/limits.hpp>
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace cleat::app {
@@ -42,23 +42,18 @@ std::optional<std::chrono::seconds> epoch_of(std::string_view text)
     if (text.front() != '=')
         return {};
     text.remove_prefix(1);
-    std::int64_t seconds = 0;
-    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    std::chrono::seconds const epoch{seconds};
-    bool const is_whole = failed == std::errc{} && end == text.data() + text.size();
-    if (!is_whole || epoch < epoch_min || epoch > limits::ticket_lifetime_max)
+    std::optional<std::int64_t> const seconds = whole_number<std::int64_t>(text);
+    std::chrono::seconds const epoch{seconds.value_or(0)};
+    if (epoch < epoch_min || epoch > limits::ticket_lifetime_max)
         return {};
     return epoch;
 }
 
 command mistake_of(std::string_view program, std::string text)
 {
-    return refused{
-        {{problem::severity::error,
-          {"cleat ticket-secret"},
-          {},
-          std::move(text),
-          fmt::format("{} ticket-secret --help explains it.", program)}}};
+    return refused{{mistake(
+        "cleat ticket-secret", std::move(text),
+        fmt::format("{} ticket-secret --help explains it.", program))}};
 }
 
 } // namespace

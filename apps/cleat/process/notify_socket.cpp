@@ -1,12 +1,12 @@
 #include "process/notify_socket.hpp"
 #include "system/taken_variable.hpp"
+#include "system/whole_number.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,17 +17,6 @@
 #include <unistd.h>
 
 namespace cleat::app {
-namespace {
-
-std::optional<std::uint64_t> whole_number(std::string const& text)
-{
-    std::uint64_t number = 0;
-    char const* const end = text.data() + text.size();
-    auto const [stop, ec] = std::from_chars(text.data(), end, number);
-    return ec == std::errc{} && stop == end ? std::optional{number} : std::nullopt;
-}
-
-} // namespace
 
 notify_socket::notify_socket() : path_{take_variable("NOTIFY_SOCKET").value_or("")}
 {
@@ -35,10 +24,9 @@ notify_socket::notify_socket() : path_{take_variable("NOTIFY_SOCKET").value_or("
     if (!path_.starts_with('/') && !path_.starts_with('@'))
         path_.clear();
     std::optional<std::uint64_t> const microseconds =
-        whole_number(take_variable("WATCHDOG_USEC").value_or(""));
+        whole_number<std::uint64_t>(take_variable("WATCHDOG_USEC").value_or(""));
     std::string const process = take_variable("WATCHDOG_PID").value_or("");
-    bool const is_ours =
-        process.empty() || whole_number(process) == static_cast<std::uint64_t>(::getpid());
+    bool const is_ours = process.empty() || whole_number<pid_t>(process) == ::getpid();
     if (is_there() && is_ours && microseconds && *microseconds > 0)
         watchdog_interval_ = std::chrono::milliseconds{
             std::clamp<std::uint64_t>(*microseconds / 2'000, 1, 86'400'000)};

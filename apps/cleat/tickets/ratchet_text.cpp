@@ -1,3 +1,4 @@
+#include "system/whole_number.hpp"
 #include "tickets/ratchet_text.hpp"
 #include "tickets/secret_text.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -49,10 +49,8 @@ line_words first_words(std::string_view line) noexcept
 
 std::optional<std::int64_t> bounded_number(std::string_view text) noexcept
 {
-    std::int64_t number = 0;
-    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool const is_whole = failed == std::errc{} && end == text.data() + text.size();
-    return is_whole && number >= 0 && number <= epoch_max ? std::optional{number} : std::nullopt;
+    std::optional<std::int64_t> const number = whole_number<std::int64_t>(text);
+    return number >= 0 && number <= epoch_max ? number : std::nullopt;
 }
 
 struct parsed_line
