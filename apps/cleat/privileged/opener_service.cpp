@@ -38,16 +38,8 @@ int option_of(int socket, int option) noexcept
 tls::file_facts regular_file_in(int folder, std::string const& name) noexcept
 {
     struct stat found = {};
-    if (::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(found.st_mode))
-        return {};
-    return {
-        .inode = found.st_ino,
-        .size = static_cast<std::uint64_t>(found.st_size),
-        .modified_s = found.st_mtim.tv_sec,
-        .modified_ns = found.st_mtim.tv_nsec,
-        .changed_s = found.st_ctim.tv_sec,
-        .changed_ns = found.st_ctim.tv_nsec};
+    bool const is_there = ::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
+    return is_there && S_ISREG(found.st_mode) ? tls::facts_from(found) : tls::file_facts{};
 }
 
 } // namespace

@@ -25,19 +25,6 @@ file_text system_failure()
 // The coarsest clock of a usual file system has whole seconds.
 constexpr std::time_t clock_step = 2;
 
-file_stamp stamp_from(struct stat const& found, std::time_t now) noexcept
-{
-    return stamp_of(
-        file_facts{
-            .inode = found.st_ino,
-            .size = static_cast<std::uint64_t>(found.st_size),
-            .modified_s = found.st_mtim.tv_sec,
-            .modified_ns = found.st_mtim.tv_nsec,
-            .changed_s = found.st_ctim.tv_sec,
-            .changed_ns = found.st_ctim.tv_nsec},
-        now);
-}
-
 // A file can shrink while it is read, or grow: `size` is what fstat said. For a file that the
 // kernel makes when it is read, that is 0.
 file_text read_all(int fd, std::size_t size, std::size_t size_max)
@@ -115,14 +102,14 @@ file_text read_file(std::string const& path, file_opener const& opener, std::siz
     if (facts.st_size > static_cast<off_t>(size_max))
         return {.text = {}, .fault = file_fault::too_large, .size_max = size_max};
     file_text whole = read_all(fd, static_cast<std::size_t>(facts.st_size), size_max);
-    whole.stamp = stamp_from(facts, std::time(nullptr));
+    whole.stamp = stamp_of(facts_from(facts));
     return whole;
 }
 
 file_stamp stamp_of(std::string const& path, std::time_t now) noexcept
 {
     struct stat facts = {};
-    return ::stat(path.c_str(), &facts) == 0 ? stamp_from(facts, now) : 0;
+    return ::stat(path.c_str(), &facts) == 0 ? stamp_of(facts_from(facts), now) : 0;
 }
 
 file_stamp stamp_of(file_facts const& facts, std::time_t now) noexcept

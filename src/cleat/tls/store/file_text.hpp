@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/stat.h>
+
 namespace cleat::tls {
 
 /// secret_text is a text that may have a private key in it. Its destructor wipes it.
@@ -54,6 +56,19 @@ struct file_facts
     std::int64_t changed_s = 0;
     std::int64_t changed_ns = 0;
 };
+
+/// facts_from what stat(2) has found. Inline: the process with root's rights calls it, and runs no
+/// code of the TLS library.
+[[nodiscard]] inline file_facts facts_from(struct stat const& found) noexcept
+{
+    return {
+        .inode = found.st_ino,
+        .size = static_cast<std::uint64_t>(found.st_size),
+        .modified_s = found.st_mtim.tv_sec,
+        .modified_ns = found.st_mtim.tv_nsec,
+        .changed_s = found.st_ctim.tv_sec,
+        .changed_ns = found.st_ctim.tv_nsec};
+}
 
 struct file_text
 {
