@@ -28,19 +28,6 @@ std::string time_json(std::chrono::system_clock::time_point time)
     return json_string({text.data(), text.size()});
 }
 
-// `make` gives the JSON of an element; an empty one is left out.
-template <class Range, class Make>
-std::string array_json(Range const& range, Make make)
-{
-    std::string text = "[";
-    for (auto const& each : range) {
-        std::string const made = make(each);
-        if (!made.empty())
-            text.append(text.size() == 1 ? "" : ", ").append(made);
-    }
-    return text + "]";
-}
-
 // The ends are read before the beginnings, so that no connection has only ended.
 std::string worker_json(worker_source const& worker)
 {

@@ -28,10 +28,7 @@ std::string json_string(std::string_view text)
 
 std::string json_strings(std::span<std::string const> texts)
 {
-    std::string out = "[";
-    for (std::string const& each : texts)
-        out += (out.size() == 1 ? "" : ", ") + json_string(each);
-    return out + ']';
+    return array_json(texts, json_string);
 }
 
 } // namespace cleat::app

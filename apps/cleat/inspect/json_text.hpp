@@ -15,6 +15,19 @@ namespace cleat::app {
 /// json_strings is an array of them.
 [[nodiscard]] std::string json_strings(std::span<std::string const> texts);
 
+/// array_json has what `make` gives for each element; an empty text is left out.
+template <class Range, class Make>
+[[nodiscard]] std::string array_json(Range const& range, Make make)
+{
+    std::string text = "[";
+    for (auto const& each : range) {
+        std::string const made = make(each);
+        if (!made.empty())
+            text.append(text.size() == 1 ? "" : ", ").append(made);
+    }
+    return text + "]";
+}
+
 /// json_object has a text for each member: a pair of name and value.
 template <class Members>
 [[nodiscard]] std::string json_object(Members const& members)

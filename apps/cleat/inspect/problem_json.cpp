@@ -23,10 +23,7 @@ std::string problem_object(problem const& each)
 
 std::string problems_json(std::span<problem const> problems)
 {
-    std::string made;
-    for (problem const& each : problems)
-        made.append(made.empty() ? "" : ", ").append(problem_object(each));
-    return "[" + made + "]";
+    return array_json(problems, problem_object);
 }
 
 } // namespace cleat::app
