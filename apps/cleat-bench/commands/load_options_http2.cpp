@@ -20,8 +20,6 @@
 namespace cleat::bench {
 namespace {
 
-constexpr unsigned streams_max = 10'000;
-
 // Fields of HTTP/1.1 that say how a connection is used (RFC 9113, section 8.2.2), and the length,
 // which is that of --body-size.
 constexpr std::array<std::string_view, 6> fields_of_connections{
@@ -58,7 +56,7 @@ void load_options::add_streams(CLI::App& app)
            "of --http2: requests that a connection has open at once; a server may allow fewer, "
            "which the result says")
         ->group("HTTP/2")
-        ->check(CLI::Range(1U, streams_max))
+        ->check(CLI::Range(1U, http2_load::streams_max))
         ->capture_default_str();
 }
 

@@ -1,4 +1,5 @@
 #include "compare/scenario.hpp"
+#include "generate/load_spec.hpp"
 #include "text/lists.hpp"
 #include "text/numbers.hpp"
 #include "text/times.hpp"
@@ -123,7 +124,6 @@ constexpr std::array<std::string_view, 2> ways_to_finish{"with-request", "alone"
 constexpr std::array<std::string_view, 2> ways_to_arrive{"poisson", "constant"};
 
 constexpr std::uint64_t count_max = 1'000'000'000;
-constexpr unsigned streams_per_connection_max = 10'000;
 constexpr std::uint64_t message_max = std::uint64_t{1} << 30;
 
 using reader = void (*)(scenario_spec&, file_entry const&);
@@ -156,7 +156,7 @@ constexpr known_key known_keys[]{
      [](scenario_spec& s, file_entry const& e) { read_number(s.connections, e, 1, 1'000'000); }},
     {"streams", "de",
      [](scenario_spec& s, file_entry const& e) {
-         read_number(s.streams, e, 1, streams_per_connection_max);
+         read_number(s.streams, e, 1, http2_load::streams_max);
      }},
     {"warm_up", "hduisw",
      [](scenario_spec& s, file_entry const& e) { read_number(s.warm_up, e, 0, count_max); }},

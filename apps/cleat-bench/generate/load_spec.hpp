@@ -125,6 +125,8 @@ struct http2_request
 /// its TLS offers "h2" alone (RFC 9113, section 3.2).
 struct http2_load
 {
+    static constexpr unsigned streams_max = 10'000;
+
     unsigned streams = 1;                ///< That a connection has open at most; each is a request.
     std::vector<http2_request> requests; ///< One for each path, in the order of the exchange.
     std::string body;                    ///< Of each request; empty: none.
