@@ -85,7 +85,7 @@ const attention = (() => {
         const unlogged = value('cleat_access_log_lines_lost_total');
         if (unlogged > 0)
             found.push(
-                `${plural(unlogged, 'line', 'lines')} of the access log ${unlogged === 1 ? 'was' : 'were'} lost.`,
+                `${plural(unlogged, 'line of the access log was', 'lines of the access log were')} lost.`,
             );
         if (value('process_open_fds') > 0.8 * value('process_max_fds'))
             found.push(
