@@ -197,6 +197,33 @@ def test_max_memory_is_shown_with_what_gives_way_to_it(page, dark):
     assert at.shown.log("browser") == []
 
 
+def test_names_that_fail_used_up_ports_and_a_stale_crl_are_matters(page):
+    at = page().open()
+    at.wait_for("Nothing needs attention.", ".attention")
+    # As the server would tell it. Ports are used up again and again.
+    at.shown.run(
+        """
+        const real = window.fetch;
+        let used = 0;
+        window.fetch = async (...all) => {
+            const status = await (await real(...all)).json();
+            const set = (name, value) => {
+                status.metrics[name] = { samples: [{ labels: {}, value }] };
+            };
+            set('cleat_dns_names_failing', 2);
+            set('cleat_local_ports_used_up_total', ++used);
+            set('cleat_crl_soonest_next_update_timestamp_seconds',
+                Date.parse(status.now) / 1000 - 1);
+            return new Response(JSON.stringify(status));
+        };
+        """
+    )
+    matters = "2 names of servers cannot be looked up", "No local port was free", "A CRL is stale"
+    for matter in matters:
+        at.wait_for(matter, ".attention")
+    assert at.shown.log("browser") == []
+
+
 def test_a_worker_that_does_not_answer_is_a_matter(page):
     at = page("--workers", 2).open()
     at.wait_for("Nothing needs attention.", ".attention")
