@@ -135,10 +135,6 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
         made.alert = tls::alert_name(failure.peer_alert);
     if (!failure.reason.empty())
         made.detail = failure.reason;
-    tls::client_offers const& offers = failure.offers;
-    for (std::string const* list : {&offers.groups, &offers.ciphers, &offers.versions})
-        if (!list->empty())
-            made.detail = "the client offers " + *list;
     made.subject = failure.refused.subject;
     return made;
 }
