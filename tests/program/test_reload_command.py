@@ -203,6 +203,10 @@ def test_an_unknown_command_is_answered(serve):
     [
         (("soon",), '"soon" is no number of a process'),
         (("0",), '"0" is no number of a process'),
+        # As a script has it whose file with the number is missing.
+        (("",), '"" is no number of a process'),
+        (("--pidfile", ""), "the pidfile has no name"),
+        (("1", "2"), '"2" is one word too many'),
         (("1", "--pidfile", "x"), "pidfile"),
         (("--force",), "--force is none of its options"),
         (("--config", "cleat.conf"), "--config is none of its options"),

@@ -43,7 +43,7 @@ command parse_reload(std::string_view program, std::span<char const* const> argu
 {
     std::string const help_line = fmt::format("{} reload --help explains it.", program);
     reload_running wanted;
-    std::string process;
+    std::optional<std::string> process;
     bool is_help = false;
     CLI::App app;
     app.set_help_flag();
@@ -61,11 +61,17 @@ command parse_reload(std::string_view program, std::span<char const* const> argu
     if (is_help)
         return print_text{fmt::format(help, program)};
     if (std::vector<std::string> const others = app.remaining(); !others.empty())
-        return reload_mistake(
-            fmt::format("{} is none of its options", others.front()),
-            "A reload reads the files that the running cleat was started with. " + help_line);
-    if (!process.empty() && !(wanted.process = process_number(process)))
-        return reload_mistake(fmt::format("\"{}\" is no number of a process", process), help_line);
+        return others.front().starts_with('-')
+                   ? reload_mistake(
+                         fmt::format("{} is none of its options", others.front()),
+                         "A reload reads the files that the running cleat was started with. " +
+                             help_line)
+                   : reload_mistake(
+                         fmt::format("\"{}\" is one word too many", others.front()), help_line);
+    if (process && !(wanted.process = process_number(*process)))
+        return reload_mistake(fmt::format("\"{}\" is no number of a process", *process), help_line);
+    if (app.count("--pidfile") != 0 && wanted.pidfile.empty())
+        return reload_mistake("the pidfile has no name", help_line);
     return wanted;
 }
 
