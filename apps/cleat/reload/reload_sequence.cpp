@@ -49,7 +49,8 @@ void log_refusal(logger const& log, std::vector<problem> const& problems, bool i
 
 void log_success(logger const& log, reload_outcome const& outcome)
 {
-    log_grade(log, log_level::warning, outcome.problems, problem::severity::warning);
+    for (problem const& each : outcome.problems)
+        log.warning("reload-warning").add("problem", to_string(each));
     configuration_changes const& changes = outcome.changes;
     log.info("reloaded")
         .add("took_ms", outcome.took.count())
