@@ -72,10 +72,13 @@ const units = (() => {
         moment: (date) =>
             `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
             `${two(date.getHours())}:${two(date.getMinutes())}`,
-        // problem is one of a configuration: "cleat.conf:7: error: idle-timeout: ...".
+        // problem is one of a configuration: "cleat.conf:7: error: idle-timeout: ...", or of a flag,
+        // which has no line, and is the key: "--idle-timeout: error: ...".
         problem({ severity, place, key, text, cure }) {
-            const where = place === null ? '' : `${place.source}:${place.line}: `;
-            return `${where}${severity}: ${key === '' ? '' : `${key}: `}${text}. ${cure}`.trim();
+            const isFlag = place !== null && place.line === 0;
+            const line = isFlag ? '' : `:${place?.line}`;
+            const where = place === null ? '' : `${place.source}${line}: `;
+            return `${where}${severity}: ${key === '' || isFlag ? '' : `${key}: `}${text}. ${cure}`.trim();
         },
         // day is that of a certificate's end, which has a year beyond those of Date sometimes.
         day(seconds) {
