@@ -96,7 +96,8 @@ std::string versions_of(hello_parts const& parts)
     return "up to " + list_of(highest, name);
 }
 
-// TLS_EMPTY_RENEGOTIATION_INFO_SCSV (RFC 5746) and TLS_FALLBACK_SCSV (RFC 7507) are no suites.
+// No suites, but they say how the client came: TLS_EMPTY_RENEGOTIATION_INFO_SCSV (RFC 5746) and
+// TLS_FALLBACK_SCSV (RFC 7507).
 std::string_view offered_suite(ssl_st* ssl, std::size_t number) noexcept
 {
     switch (number) {
