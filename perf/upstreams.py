@@ -66,8 +66,8 @@ class Setting:
 
 def cleat(program: Path, setting: Setting, ends_tls: bool) -> list[str]:
     upstream = (
-        f'tls = on tls-ca = "{setting.ca}" server = {{ address = "[127.0.0.1]:{setting.behind}" '
-        'tls-name = "localhost" }'
+        f'tls = on tls-ca = "{setting.ca}" ecdh-curve = "X25519" '
+        f'server = {{ address = "[127.0.0.1]:{setting.behind}" tls-name = "localhost" }}'
         if ends_tls
         else f'server = "[127.0.0.1]:{setting.behind}"'
     )
