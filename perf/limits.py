@@ -199,7 +199,8 @@ def version(options: argparse.Namespace, server: str) -> str:
     program = {"cleat": str(options.cleat), "envoy": str(ENVOY)}.get(server, server)
     command = [program, "--version" if server in ("cleat", "envoy") else "-v"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    return (ran.stdout or ran.stderr).strip()  # nginx writes it to standard error.
+    text = (ran.stdout or ran.stderr).strip()  # nginx writes it to standard error.
+    return text.removeprefix(program).strip()  # Envoy begins with its own path.
 
 
 class Site:
