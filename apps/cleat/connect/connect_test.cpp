@@ -295,7 +295,7 @@ TEST_CASE("a family that does not answer costs a delay, and only the first conne
     CHECK(net::worker::clock::now() - began >= limits::attempt_delay);
     CHECK(net::text_of(seen.made->unsent.front()) == "hello");
     CHECK(there.accept());
-    CHECK(s.serve(both).servers().of_server(0).failures() == 0);
+    CHECK(s.serve(both).servers().ejection_of(0).failures() == 0);
     attempt next;
     s.tries = 1;
     try_all(s, interrupt, both, "again", next);
@@ -319,7 +319,7 @@ TEST_CASE("where both families are silent, their time is that of two addresses")
     REQUIRE(seen.failed);
     CHECK(*seen.failed == error::connect_timeout);
     CHECK(net::worker::clock::now() - began >= 299ms);
-    CHECK(s.upstreams.begin()->second.upstream->servers().of_server(0).failures() == 1);
+    CHECK(s.upstreams.begin()->second.upstream->servers().ejection_of(0).failures() == 1);
 }
 
 TEST_CASE("of two addresses in a race one may fail, and the other goes on")

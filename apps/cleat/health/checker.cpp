@@ -37,7 +37,7 @@ struct checker::watch
     std::shared_ptr<check_context> context; // Of this thread; null: no TLS.
     check_probe probe{target, context.get()};
     bool is_under_way = false;
-    bool has_told = false;
+    bool is_reported = false;
     bool is_down;
     unsigned in_a_row = 0; // Results that would change it.
     clock::time_point next{};
@@ -140,7 +140,7 @@ std::vector<std::unique_ptr<checker::watch>> checker::watches_for(
     for (std::size_t i = 0; i < targets.size(); ++i)
         if (known[i] != nullptr) {
             made[i] = std::move(*known[i]);
-            made[i]->has_told = made[i]->has_told && made[i]->is_as_known(targets[i]);
+            made[i]->is_reported = made[i]->is_reported && made[i]->is_as_known(targets[i]);
         }
     return made;
 }
@@ -193,14 +193,14 @@ void checker::settle(watch& one, check_probe::progress made)
     bool const has_failed = made == check_probe::progress::failed;
     if (has_failed == one.is_down) {
         one.in_a_row = 0;
-        if (!one.has_told)
+        if (!one.is_reported)
             tell(one, 1);
         return;
     }
     if (++one.in_a_row < (has_failed ? one.target.rule.fall : one.target.rule.rise))
         return;
     one.is_down = has_failed;
-    one.has_told = false;
+    one.is_reported = false;
     tell(one, std::exchange(one.in_a_row, 0));
 }
 
@@ -215,7 +215,7 @@ void checker::tell(watch& one, unsigned checks)
     if (one.is_down)
         made->reason = one.probe.reason();
     news_.post(std::move(made));
-    one.has_told = true; // Without memory for it the next result tells.
+    one.is_reported = true; // If memory is short, the next result reports it.
     wake_();
 }
 

@@ -259,7 +259,7 @@ std::size_t ready_connections::wanted(std::size_t server) const noexcept
 {
     balancer& servers = upstream_.servers();
     bool const serves = servers.state(server) == server_state::serving &&
-                        !servers.of_server(server).is_out() &&
+                        !servers.ejection_of(server).is_out() &&
                         !upstream_.addresses(server).all().empty();
     return has_ended_ || !serves
                ? 0

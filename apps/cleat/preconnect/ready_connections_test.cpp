@@ -157,7 +157,7 @@ TEST_CASE("one that the server has closed is taken by nobody, and counts as no f
         REQUIRE(own.has_value());
         co_await s.until_there_are(1);
         choice.answered();
-        CHECK(s.upstream->servers().of_server(0).failures() == 0);
+        CHECK(s.upstream->servers().ejection_of(0).failures() == 0);
         co_await s.until([&] { return s.has_logged("the server closes it at once"); });
         co_await s.until_ready(3); // After a pause.
         co_await s.until([&] { return s.has_logged("preconnect-recovered"); });
@@ -179,7 +179,7 @@ TEST_CASE("one that fails when it is used leads to a new one, of the same server
         choice.failed(make_error_code(boost::system::errc::connection_refused));
         CHECK(choice.next() == nullptr);
     });
-    CHECK(s.upstream->servers().of_server(0).failures() == 1); // By the new one alone.
+    CHECK(s.upstream->servers().ejection_of(0).failures() == 1); // By the new one alone.
 }
 
 TEST_CASE("a server that speaks first is named, and is asked seldom")
@@ -263,7 +263,7 @@ TEST_CASE("a server that refuses is asked again after a pause, and has not faile
         CHECK(s.ready().count(0) == 0);
     });
     CHECK(s.has_logged("Connection refused"));
-    CHECK(s.upstream->servers().of_server(0).failures() == 0);
+    CHECK(s.upstream->servers().ejection_of(0).failures() == 0);
 }
 
 TEST_CASE("the end of the worker ends them")

@@ -137,8 +137,8 @@ public:
         return one.limit > taken ? static_cast<std::size_t>(one.limit - taken) : 0;
     }
 
-    /// waits counts a connection in that line. admit is true if there is room for the first of
-    /// them, which then counts as the server's; gave_up ends its wait otherwise.
+    /// waits adds a connection to the line for a full server. admit moves a connection from the
+    /// line to the server if there is room: true. gave_up takes one out of the line.
     void waits(std::size_t server) noexcept { ++load(server).waiting; }
     [[nodiscard]] bool admit(std::size_t server) noexcept
     {
@@ -160,8 +160,8 @@ public:
         return load(server).state;
     }
 
-    /// of_server is the ejection of a server: whether connections may go to it.
-    [[nodiscard]] ejection& of_server(std::size_t server) noexcept
+    /// ejection_of is the ejection of a server: whether connections may go to it.
+    [[nodiscard]] ejection& ejection_of(std::size_t server) noexcept
     {
         return servers_[server].health;
     }

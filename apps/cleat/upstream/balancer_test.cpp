@@ -39,7 +39,7 @@ counts spread(balancer& servers, int connections)
 void eject(balancer& servers, std::size_t server)
 {
     for (unsigned i = 0; i < servers.rule().failures; ++i)
-        servers.of_server(server).failed(start, servers.rule(), false);
+        servers.ejection_of(server).failed(start, servers.rule(), false);
 }
 
 std::vector<std::size_t> order_of(balancer& servers, balancer::time_point now)

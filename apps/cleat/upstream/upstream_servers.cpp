@@ -38,7 +38,7 @@ bool upstream_servers::take(std::size_t server, worker_server& row) noexcept
         return false;
     if (!have_common(row.addresses->all(), mine->all())) {
         // Another machine: failures of the old one say nothing about it.
-        servers_.of_server(server).forget();
+        servers_.ejection_of(server).forget();
         servers_.returned(worker_.now(), server);
     }
     std::swap(mine, row.addresses);

@@ -41,14 +41,14 @@ void upstream_choice::leave_server() noexcept
         upstream_.ports().try_again(); // Not after an attempt: the first there makes attempts.
     }
     if (std::exchange(has_failed_, false))
-        upstream_.server_failed(server_, tries_);
+        upstream_.server_failed(server_, is_trial_);
     balancer& servers = upstream_.servers();
     if (std::exchange(waits_, false)) {
         upstream_.count(server_, server_count::waited);
         return servers.gave_up(server_);
     }
-    if (std::exchange(tries_, false))
-        servers.of_server(server_).ended();
+    if (std::exchange(is_trial_, false))
+        servers.ejection_of(server_).ended();
     servers.ended(server_);
     upstream_.line(server_).try_again();
 }
@@ -63,7 +63,7 @@ void upstream_choice::enter_server() noexcept
     }
     servers.began(server_);
     upstream_.line(server_).on_use(upstream_.ready());
-    tries_ = servers.of_server(server_).began();
+    is_trial_ = servers.ejection_of(server_).began();
 }
 
 bool upstream_choice::leaves_line() const noexcept
@@ -80,7 +80,7 @@ bool upstream_choice::admit() noexcept
     waits_ = false;
     upstream_.line(server_).on_use(upstream_.ready());
     upstream_.count(server_, server_count::waited);
-    tries_ = upstream_.servers().of_server(server_).began();
+    is_trial_ = upstream_.servers().ejection_of(server_).began();
     return true;
 }
 
@@ -99,18 +99,18 @@ net::address const* upstream_choice::next()
         address_ = 0;
         addresses_ = &upstream_.addresses(server_);
         addresses_->hold();
-        second_first_ = addresses_->has_both_families() &&
-                        upstream_.family(server_).second_first(upstream_.worker().now());
+        prefers_second_family_ = addresses_->has_both_families() &&
+                                 upstream_.family(server_).second_first(upstream_.worker().now());
         enter_server();
     }
-    return &addresses_->in_order(address_++, second_first_);
+    return &addresses_->in_order(address_++, prefers_second_family_);
 }
 
 net::address const* upstream_choice::rival() const noexcept
 {
     if (!addresses_->has_both_families() || address_ >= addresses_->all().size())
         return nullptr;
-    net::address const& following = addresses_->in_order(address_, second_first_);
+    net::address const& following = addresses_->in_order(address_, prefers_second_family_);
     return following.family() == address().family() ? nullptr : &following;
 }
 
@@ -123,14 +123,14 @@ std::size_t upstream_choice::others() const noexcept
 void upstream_choice::failed(error_code why)
 {
     if (std::exchange(has_taken_, false)) {
-        takes_none_ = true;
+        skips_ready_ = true;
         address_ = 0;
         return;
     }
     has_failed_ = has_failed_ || !says_nothing(why);
     if (why != error::local_ports_used_up)
         return;
-    again_.insert(server_);
+    without_port_.insert(server_);
     if (!is_first_) // Or it has been counted before.
         upstream_.ports_used_up(server_);
 }
@@ -166,7 +166,7 @@ std::optional<tls_upstream> upstream_choice::take_tls()
 
 std::optional<taken_connection> upstream_choice::take_ready()
 {
-    if (takes_none_)
+    if (skips_ready_)
         return std::nullopt;
     std::optional<taken_connection> taken = upstream_.ready()->take(server_);
     upstream_.count(server_, taken ? server_count::ready_taken : server_count::ready_missed);
@@ -177,7 +177,7 @@ std::optional<taken_connection> upstream_choice::take_ready()
     addresses_->release();
     addresses_ = taken->addresses;
     address_ = static_cast<std::uint32_t>(taken->position) + 1;
-    second_first_ = taken->second_first;
+    prefers_second_family_ = taken->second_first;
     has_taken_ = true;
     return taken;
 }
@@ -185,12 +185,12 @@ std::optional<taken_connection> upstream_choice::take_ready()
 result<net::socket> upstream_choice::start_again()
 {
     leave_server();
-    tried_ = tried_.without(std::exchange(again_, {}));
+    tried_ = tried_.without(std::exchange(without_port_, {}));
     is_first_ = true;
     result<net::socket> started = make_error_code(error::local_ports_used_up);
     while (next() != nullptr) {
         if (waits_) { // Its line is not the one that this connection is in.
-            again_.insert(server_);
+            without_port_.insert(server_);
             pass_over();
             continue;
         }
@@ -208,12 +208,12 @@ void upstream_choice::answered()
     has_failed_ = false; // At another of its addresses.
     if (addresses_->has_both_families() && !has_taken_)
         upstream_.family(server_).answered(
-            upstream_.worker().now(), addresses_->is_of_second(address()), second_first_);
+            upstream_.worker().now(), addresses_->is_of_second(address()), prefers_second_family_);
     is_connected_ = true;
     upstream_.count(server_, server_count::opened);
     upstream_.server_answered(server_);
-    if (std::exchange(tries_, false))
-        upstream_.servers().of_server(server_).ended();
+    if (std::exchange(is_trial_, false))
+        upstream_.servers().ejection_of(server_).ended();
 }
 
 std::string const& upstream_choice::name() const noexcept

@@ -44,7 +44,7 @@ public:
     /// because other connections wait for a port already and none was tried. The connection then
     /// waits in `ports`. When it is the first there, it calls start_again, which tries these
     /// servers once more, as next and start do.
-    [[nodiscard]] bool lacks_port() const noexcept { return !again_.empty() || is_behind(); }
+    [[nodiscard]] bool lacks_port() const noexcept { return !without_port_.empty() || is_behind(); }
     [[nodiscard]] connect_queue& ports() noexcept { return upstream_.ports(); }
     void awaits_port() noexcept { upstream_.awaits_port(); }
     [[nodiscard]] result<net::socket> start_again();
@@ -79,12 +79,13 @@ public:
     /// address is the present one: that which next returned last, or its rival.
     [[nodiscard]] net::address const& address() const noexcept
     {
-        return addresses_->in_order(address_ - 1, second_first_);
+        return addresses_->in_order(address_ - 1, prefers_second_family_);
     }
 
     /// start makes a socket that is connecting to the address: see source_addresses. Where the
     /// server has a connection ready (see ready_connections), it takes that one, whose address is
-    /// then the present one; `failed` leads to a new one then, and counts no failure.
+    /// then the present one. If a ready connection turns out closed, call failed: after next, start
+    /// makes a new connection to the server, without counting a failure.
     [[nodiscard]] result<net::socket> start();
     [[nodiscard]] result<net::socket> start_rival();
 
@@ -120,18 +121,18 @@ private:
     worker_upstream& upstream_;
     std::uint64_t client_;
     server_set tried_;                      // With the present one.
-    server_set again_;                      // Of these, those to which no local port was free.
+    server_set without_port_;               // Of these, those to which no local port was free.
     std::uint32_t server_ = 0;              // Of those in tried_, the last one.
     std::uint32_t address_ = 0;             // The number of the next one to try.
     server_addresses* addresses_ = nullptr; // It holds those of the server that it has, if any.
-    bool tries_ = false;                    // Whether the server is back.
+    bool is_trial_ = false;                 // It tries whether the server is back.
     bool has_failed_ = false;               // By the server's fault, at one of its addresses.
     bool is_connected_ = false;
     bool waits_ = false;
-    bool second_first_ = false; // See family_memory.
-    bool is_first_ = false;     // Of those that wait for a port.
-    bool has_taken_ = false;    // A connection that was ready.
-    bool takes_none_ = false;   // The one that it took has failed.
+    bool prefers_second_family_ = false; // See family_memory.
+    bool is_first_ = false;              // Of those that wait for a port.
+    bool has_taken_ = false;             // A connection that was ready.
+    bool skips_ready_ = false;           // The one that it took has failed.
 };
 
 } // namespace cleat::app

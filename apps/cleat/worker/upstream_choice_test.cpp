@@ -89,15 +89,15 @@ TEST_CASE_FIXTURE(two_servers, "a server whose last address accepts has not fail
         CHECK(choice.next()->port() == 2);
         choice.answered();
     }
-    CHECK(upstream().servers().of_server(0).failures() == 0);
+    CHECK(upstream().servers().ejection_of(0).failures() == 0);
 }
 
 TEST_CASE_FIXTURE(two_servers, "servers that have failed come last, and all are tried all the same")
 {
     CHECK(fail_all() == "123");
     CHECK(fail_all() == "123");
-    CHECK(upstream().servers().of_server(0).is_out());
-    CHECK(upstream().servers().of_server(1).is_out());
+    CHECK(upstream().servers().ejection_of(0).is_out());
+    CHECK(upstream().servers().ejection_of(1).is_out());
     {
         upstream_choice choice{upstream(), {}};
         CHECK(choice.next()->port() == 1);
@@ -177,7 +177,7 @@ TEST_CASE_FIXTURE(two_servers, "the family that has answered comes first from th
         choice.take_rival();
         choice.answered();
     }
-    CHECK(upstream().servers().of_server(0).failures() == 0);
+    CHECK(upstream().servers().ejection_of(0).failures() == 0);
     CHECK(fail_all() == "213");
     upstream_choice choice{upstream(), {}};
     CHECK(choice.next()->port() == 2);
@@ -192,7 +192,7 @@ TEST_CASE_FIXTURE(two_servers, "an error of this machine's says nothing about a 
     for (int const why : {EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL, EAGAIN})
         for (int i = 0; i < 3; ++i)
             CHECK(fail_all(error_code{why, boost::system::system_category()}) == "123");
-    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+    CHECK_FALSE(upstream().servers().ejection_of(0).is_out());
 }
 
 TEST_CASE_FIXTURE(two_servers, "servers to which no port was free are tried again, in turn")
@@ -215,7 +215,7 @@ TEST_CASE_FIXTURE(two_servers, "servers to which no port was free are tried agai
         else
             CHECK_FALSE(choice.lacks_port());
     }
-    CHECK(upstream().servers().of_server(0).failures() == 1);
+    CHECK(upstream().servers().ejection_of(0).failures() == 1);
     net::interrupt interrupt{worker};
     connect_queue::place const earlier{upstream().ports(), interrupt};
     upstream_choice choice{upstream(), {}};
@@ -227,18 +227,18 @@ TEST_CASE_FIXTURE(two_servers, "a protocol that one client alone wants says noth
 {
     for (int i = 0; i < 3; ++i)
         CHECK(fail_all(error::alpn_mismatch) == "123");
-    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+    CHECK_FALSE(upstream().servers().ejection_of(0).is_out());
 }
 
 TEST_CASE_FIXTURE(two_servers, "a server with other addresses is not left out for those before")
 {
     for (int i = 0; i < 2; ++i)
         static_cast<void>(fail_all());
-    CHECK(upstream().servers().of_server(0).is_out());
+    CHECK(upstream().servers().ejection_of(0).is_out());
     follow({{{address_of("2"), address_of("4")}}, {{address_of("3")}}}); // One is as before.
-    CHECK(upstream().servers().of_server(0).is_out());
+    CHECK(upstream().servers().ejection_of(0).is_out());
     follow({{{address_of("5")}}, {{address_of("3")}}});
-    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+    CHECK_FALSE(upstream().servers().ejection_of(0).is_out());
 }
 
 TEST_CASE_FIXTURE(two_servers, "connections leave the line of a server that gets none any more")
@@ -272,7 +272,7 @@ TEST_CASE_FIXTURE(two_servers, "a failure counts also when the connection ends w
         CHECK(choice.next() != nullptr);
         choice.failed(make_error_code(error::connect_timeout));
     }
-    CHECK(upstream().servers().of_server(0).is_out());
+    CHECK(upstream().servers().ejection_of(0).is_out());
 }
 
 TEST_CASE_FIXTURE(
@@ -281,7 +281,7 @@ TEST_CASE_FIXTURE(
     plan.eject_time = std::chrono::milliseconds{0};
     fail_all();
     fail_all();
-    ejection const& server = upstream().servers().of_server(0);
+    ejection const& server = upstream().servers().ejection_of(0);
     {
         upstream_choice choice{upstream(), {}};
         CHECK(choice.next()->port() == 1);
@@ -466,11 +466,11 @@ TEST_CASE_FIXTURE(two_servers, "a server that is down comes last, after one that
 {
     fail_all();
     fail_all();
-    CHECK(upstream().servers().of_server(1).is_out());
+    CHECK(upstream().servers().ejection_of(1).is_out());
     follow({{{address_of("1")}, 1, server_state::down}, {{address_of("3")}}});
     CHECK(fail_all() == "31");
     follow({{{address_of("1")}}, {{address_of("3")}}}); // Its checks say that it is back.
-    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+    CHECK_FALSE(upstream().servers().ejection_of(0).is_out());
     CHECK(fail_all() == "13");
 }
 

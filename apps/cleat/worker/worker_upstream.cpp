@@ -118,7 +118,7 @@ void worker_upstream::awaits_port() noexcept
 void worker_upstream::server_failed(std::size_t server, bool tries)
 {
     count(server, server_count::failed);
-    ejection& health = servers().of_server(server);
+    ejection& health = servers().ejection_of(server);
     if (!health.failed(worker().now(), servers().rule(), tries) || plan().servers.size() == 1)
         return;
     if (ready_)
@@ -133,7 +133,7 @@ void worker_upstream::server_failed(std::size_t server, bool tries)
 
 void worker_upstream::server_answered(std::size_t server)
 {
-    if (!servers().of_server(server).succeeded())
+    if (!servers().ejection_of(server).succeeded())
         return;
     servers().returned(worker().now(), server);
     if (ready_)
