@@ -9,8 +9,8 @@
 namespace cleat::app {
 
 /// check_client_limits reports limits that every frontend replaces, keys that refine a limit which
-/// is not set, and clients that nobody vouches for. The settings have their frontends and their
-/// announcement.
+/// is not set, and limits where all clients share a balancer's address, because no PROXY header is
+/// trusted for theirs. The settings have their frontends and their announcement.
 void check_client_limits(config const& settings, std::vector<problem>& problems);
 
 } // namespace cleat::app

@@ -57,8 +57,9 @@ net::task<result<net::socket>> start_from_queue(net::interrupt& interrupt, upstr
     }
 }
 
-// Waits until the server has room, and gives the connect the whole time again; or until the choice
-// leaves_line: it still waits then. An error: the interrupt is raised.
+// Waits until the server has room, and gives the connect the whole time again. Success with
+// choice.waits(): the server left service, so another one is tried. An error: the interrupt is
+// raised.
 net::task<error_code> wait_in_line(upstream_choice& choice, connect_time& time)
 {
     time.limit(1);
@@ -155,7 +156,7 @@ net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_ti
 
 bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
 {
-    if (!choice.has_server()) // It has no port, or all servers have failed since it has one.
+    if (!choice.has_server()) // No port is free, or all servers failed after one became free.
         return !interrupt.raised();
     if (!interrupt.raised()) {
         choice.failed(why);

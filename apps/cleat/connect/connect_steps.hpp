@@ -61,10 +61,10 @@ private:
     return is_unix(address) && why == boost::system::errc::resource_unavailable_try_again;
 }
 
-/// start_at_once makes a socket that is connecting to the choice's address, and gives it its part
-/// of the time. False: call start_in_turn instead. That is so where the choice lacks_port; where
-/// the server has as many connections as it may have; and where there is no other address to try,
-/// and the server's backlog is full or earlier connections wait for it already.
+/// start_at_once starts a connect to the choice's address, with its part of the time. False: the
+/// connection has to queue; call start_in_turn. The reasons: no local port is free, the server has
+/// as many connections as it may have, or its backlog is full and there is no other address. The
+/// backlog counts as full while earlier connections wait for it.
 [[nodiscard]] inline bool start_at_once(
     upstream_choice& choice, connect_time const& time, result<net::socket>& started)
 {

@@ -79,7 +79,7 @@ bool runs_our_program(pid_t process)
     return same_file || name_of_process(other) == name_of_process("self");
 }
 
-// Whether this process may, by the rights that count for opening: the effective user's.
+// An error if the effective user may not open the file in this way.
 error_code may(std::string const& path, int what) noexcept
 {
     return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0 ? error_code{}

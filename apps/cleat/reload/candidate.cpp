@@ -140,7 +140,7 @@ private:
         add_other_places(made_.problems, std::move(found));
     }
 
-    // Some settings could not be read: what each of the others has, whatever these are.
+    // Some settings could not be read: each of the others is checked by itself.
     void look_at_rest(config const& rest)
     {
         wanted_ = rest;
@@ -181,8 +181,7 @@ private:
         return {.bytes = std::max(now, at_start), .is_present = now > at_start};
     }
 
-    // Nothing where not all of them can be read. Those that do not fit together are among the
-    // problems.
+    // Empty: some setting could not be read, or two do not fit together. The problems have it.
     std::optional<config> read_settings()
     {
         // To read them takes as long as all the rest of a renewed certificate's reload.

@@ -80,13 +80,14 @@ public:
     /// choose is the route that takes the client, or nothing.
     [[nodiscard]] std::optional<number> choose(route_question const& question) const noexcept;
 
-    /// routes_by_certificate are those that take an established client of this question instead, if
-    /// its certificate meets their rules: all before the one that takes it without a certificate.
+    /// routes_by_certificate are the routes with certificate rules before the first route that
+    /// takes this client, once it is established, without a certificate. Each of them takes a
+    /// client whose certificate meets its rules.
     [[nodiscard]] std::vector<number> routes_by_certificate(route_question question) const;
 
-    /// find_cover is the first route before this one that takes every client that this one would
-    /// take with the name, which is one of its names; null where it has none. Nothing: there is no
-    /// such route.
+    /// find_cover is the first route before `route` that takes every client of this name that
+    /// `route` would take. `name` is one of the names of `route`, or null if it has none. Unset:
+    /// there is no such route.
     [[nodiscard]] std::optional<number> find_cover(
         number route, server_name_pattern const* name) const;
 

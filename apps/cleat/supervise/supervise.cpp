@@ -336,7 +336,7 @@ private:
             return shutdown_.end("SIGINT");
         case SIGUSR1:
             return reopen_logs(workers_.present(), start_);
-        case SIGUSR2: // For which nginx and HAProxy have a use.
+        case SIGUSR2: // nginx and HAProxy use it, so an operator may send it by mistake.
             log()
                 .warning("signal-ignored")
                 .add("signal", "SIGUSR2")
@@ -448,7 +448,7 @@ private:
         return changed;
     }
 
-    // Files are watched when an asker has the answer. Called again where memory was short.
+    // Watches files before it answers: no later change is missed. Called again if memory was short.
     void reload_ended(reload_outcome const& outcome)
     {
         if (!std::exchange(is_counted_, true))

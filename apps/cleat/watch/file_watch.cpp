@@ -108,7 +108,7 @@ error_code file_watch::open_kernel()
 
 error_code file_watch::watch_by_kernel()
 {
-    std::map<std::string, error_code> asked; // A path that leads over several folders: once.
+    std::map<std::string, error_code> asked; // Results by path: no path is asked twice.
     for (folder each = files_.cbegin(); each != files_.cend(); ++each) {
         result<int> const watch = watch_folder(kernel_.get(), each->first);
         error_code ec = watch ? error_code{} : watch.error();
@@ -119,7 +119,7 @@ error_code file_watch::watch_by_kernel()
             ec = watch_by_root(each, asked);
         if (is_out_of_watches(ec))
             return ec;
-        // A comparison would not see a folder come that only root may see. It finds any other.
+        // A comparison does not notice a new folder that only root can see. It finds any other.
         if (each->second.is_partial || (is_roots && ec)) {
             unreadable_.push_back(each->first);
             if (is_closed(each->first))
@@ -218,8 +218,8 @@ bool file_watch::compare_statuses()
     return is_changed;
 }
 
-// The kernel watches folders wherever they go: whether paths that this process cannot follow still
-// lead to these, it asks some at a time.
+// inotify follows a folder when it is renamed. So the opener is asked again whether the paths that
+// this process cannot follow still lead to the watched folders, some paths at a time.
 bool file_watch::compare_ways()
 {
     std::vector<way> ways;
