@@ -9,11 +9,11 @@
 
 namespace cleat::bench {
 
-/// to_csv is a line of names and a line of values. What is not known is empty.
+/// to_csv is a line of names and a line of values. Unknown figures are empty.
 [[nodiscard]] std::string to_csv(result const& found);
 
 /// to_prometheus is the text exposition format, for node_exporter's textfile collector or a
-/// Pushgateway. What is not known is left out. Times are in seconds.
+/// Pushgateway. Unknown figures are left out. Times are in seconds.
 [[nodiscard]] std::string to_prometheus(result const& found);
 
 } // namespace cleat::bench

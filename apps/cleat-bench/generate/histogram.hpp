@@ -35,8 +35,8 @@ public:
     /// highest value of its bucket, but never above max(). p is clamped to 0..100; 0 when empty.
     [[nodiscard]] std::uint64_t percentile(double p) const noexcept;
 
-    /// percentile_of is the same of `all` values, of which those that are not counted here are
-    /// beyond every one that is. Unset where it is one of these; `all` is at least count().
+    /// percentile_of is the percentile of `all` values, of which count() are recorded here and the
+    /// rest are larger. Unset: the rank is among the rest. `all` is at least count().
     [[nodiscard]] std::optional<std::uint64_t> percentile_of(
         double p, std::uint64_t all) const noexcept;
 

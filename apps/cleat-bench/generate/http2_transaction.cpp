@@ -25,8 +25,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// So many times a connection goes on before its worker's other connections and deadlines have their
-// turn: a server may send without a pause.
+// rounds_max: consecutive sends and reads of a connection before its worker's other connections and
+// deadlines get a turn. A server may send without a pause.
 constexpr unsigned rounds_max = 16;
 
 // http2_client is one connection with its streams, and the connections that replace it.
@@ -88,12 +88,12 @@ private:
     unsigned busy_ = 0;   // Streams with a request.
     unsigned rounds_ = 0;
     bool is_retired_ = false; // No more streams begin on this connection.
-    bool is_full_ = false;    // The socket is.
+    bool is_full_ = false;    // The socket takes no more.
     bool had_room_ = false;
-    bool has_failed_ = false; // A request on this connection has.
-    bool has_ended_ = false;  // A request has, since it was looked at.
+    bool has_failed_ = false; // A request on this connection failed.
+    bool has_ended_ = false;  // A request ended since this flag was last read.
     bool is_noted_ = false;   // The streams that the server allows are counted.
-    bool is_left_ = false;    // Its GOAWAY is.
+    bool is_left_ = false;    // The server's GOAWAY is counted.
 };
 
 // A worker has a queue for each length of its deadlines, so these are powers of two.

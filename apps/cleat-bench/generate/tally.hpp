@@ -55,17 +55,17 @@ struct early_counts
 {
     std::uint64_t offered = 0; ///< The sum of the others.
     std::uint64_t accepted = 0;
-    std::uint64_t rejected = 0; ///< And sent again after the handshake.
+    std::uint64_t rejected = 0; ///< The request was sent again after the handshake.
 };
 
 /// websocket_counts are of a load over WebSockets.
 struct websocket_counts
 {
     websocket_use use = websocket_use::open;
-    std::uint64_t openings = 0;       ///< Connections that were begun to open one.
+    std::uint64_t openings = 0;       ///< Connections that were started to open a WebSocket.
     std::uint64_t opened_in_time = 0; ///< Opened in the time in which transactions were to begin.
-    std::uint64_t pings = 0;    ///< Of the server. Each has its pong, or the latest of several.
-    std::uint64_t messages = 0; ///< That came, echoes too.
+    std::uint64_t pings = 0;    ///< Pings of the server. Each, or the last of several, got a pong.
+    std::uint64_t messages = 0; ///< Messages received, with echoes.
     /// From a connection's intended start to the end of its opening; where connections are kept,
     /// from their start.
     latency opening{};
@@ -81,11 +81,11 @@ struct websocket_counts
 /// http2_counts are of a load by HTTP/2. Those of connections have the ones of the warm-up too.
 struct http2_counts
 {
-    unsigned streams = 1;          ///< That a connection was to have open at once.
-    unsigned open_max = 0;         ///< The most that one had.
-    std::uint64_t connections = 0; ///< Whose server has said in its SETTINGS how many it allows.
-    std::uint64_t limited = 0;     ///< Of these, the ones with fewer than `streams`.
-    std::optional<std::uint32_t> allowed_min{}; ///< The fewest that a server allowed.
+    unsigned streams = 1;          ///< Streams that a connection was to have open at once.
+    unsigned open_max = 0;         ///< The most streams that a connection had open.
+    std::uint64_t connections = 0; ///< Connections whose server has sent its SETTINGS.
+    std::uint64_t limited = 0;     ///< Those of them that allow fewer than `streams`.
+    std::optional<std::uint32_t> allowed_min{}; ///< The fewest streams that a server allowed.
     std::uint64_t goaways = 0;                  ///< Connections that the server ended by GOAWAY.
     std::uint64_t resent = 0; ///< Requests that a graceful GOAWAY left out, and were sent again.
 

@@ -21,8 +21,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using goal = websocket_peer::goal;
 
-// So many times a WebSocket goes on before its worker's other connections and deadlines have their
-// turn: a server may send without a pause.
+// turns_max: consecutive sends and reads of a WebSocket before its worker's other connections and
+// deadlines get a turn. A server may send without a pause.
 constexpr unsigned turns_max = 16;
 
 // The server answers our Close by its own within one round trip. Nothing is measured any more.

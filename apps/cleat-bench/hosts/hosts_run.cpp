@@ -91,7 +91,7 @@ void hosts_run::take_ends()
         std::optional<std::string> const end = channels_[i]->ended();
         if (!end)
             continue;
-        serve(i); // Its last words.
+        serve(i); // The rest of its output.
         hosts_[i].take_end(*end, channels_[i]->complaints());
     }
 }
@@ -208,7 +208,8 @@ void hosts_run::run(
     for (std::size_t i = 0; i != hosts_.size(); ++i)
         channels_[i]->send(hosts_[i].start(begin_));
     auto deadline = start + limit;
-    // Between two lines of each host: otherwise now one and now another would be missing.
+    // The figures are summed between two lines of each host. At the time of the lines, some host's
+    // figures would be missing.
     auto next_watch = start + watch_period + watch_period / 2;
     while (!all([](host_run const& each) { return each.is_over(); })) {
         step();

@@ -33,18 +33,19 @@ constexpr double waited_max = 0.60;
 // where half of the responses take so many times longer.
 constexpr std::uint64_t lag_max = 25'000'000;
 constexpr std::uint64_t lag_response_ratio = 5;
-// A queue that grows in half of the time by more than this part of all transactions is one, and by
-// more than so many standard deviations of the number that is under way. A server that can do 5 %
-// less than it is asked for is found.
+// The server did not keep up if the pending transactions grew, in the second half, by more than
+// backlog_max of all and by more than backlog_deviations standard deviations of the pending number.
+// This detects a server that is 5 % too slow.
 constexpr double backlog_max = 0.02;
 constexpr double backlog_deviations = 3;
-// So many handshakes must be there before their resumption is judged, and so far below what was
-// asked is too few: the beginning and the end of the chains add some full handshakes.
+// resumption_min: handshakes needed for a verdict on the share that resumed. resumption_tolerance:
+// the allowed shortfall, since the beginning and the end of the chains add some full handshakes.
 constexpr std::uint64_t resumption_min = 10;
 constexpr double resumption_tolerance = 0.10;
 // If more than this part of an open loop's transactions ended in the drain, a remark says so.
 constexpr double drained_max = 0.05;
-// A host that begins on time begins at the agreed moment itself, by its clock.
+// A start that is later than this is reported. A host that begins on time begins at the agreed
+// moment itself, by its clock.
 constexpr std::chrono::nanoseconds late_shown = 1ms;
 // Results are one load if they ran together for at least this part of the longest one's time.
 constexpr double together_min = 0.90;
