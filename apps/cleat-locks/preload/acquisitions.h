@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An acquisition before it is tried. Its site is looked up and its stack is taken before it: later
- * this thread may have the lock, and other threads would wait for it meanwhile. */
+/* attempt: an acquisition before the lock is tried. Site and stack are taken first, because
+ * afterwards this thread may have the lock, and other threads may wait for it. */
 struct attempt
 {
     struct trace_site* site; /* NULL: it is not recorded */

@@ -5,9 +5,9 @@
  * and at the release the record says whether to read the clock again: a hold without a waiter that
  * is not part of the sample needs no second reading.
  *
- * A hold that a thread waited for is added to the account of its place as it ends. As a wait
- * ends, its thread subtracts the accounts as the wait began, and the part of a hold that was before
- * the wait.
+ * When a hold that a thread waited for ends, its time is added to the account of its place. A
+ * waiter takes the difference of the accounts between start and end of its wait, without the part
+ * of the first hold that was before the wait.
  */
 #ifndef CLEAT_LOCKS_CONTENTION_H
 #define CLEAT_LOCKS_CONTENTION_H

@@ -41,7 +41,7 @@ hold_estimate lock_use::mean_hold() const noexcept
     };
     auto const [few, few_ns] = part(sample);
     auto const [waited_count, waited_ns] = part(waited);
-    // Those that nobody waited for are a part of which there is a sample; the others are all.
+    // Uncontended holds are a sample; contended holds are all timed.
     double const others = few > 0 ? std::max(holds() - static_cast<double>(waited.count), few) : 0;
     double const whole = others + waited_count;
     if (whole <= 0)

@@ -244,8 +244,9 @@ struct off_cpu_parts
     {
         return ns - std::min(ns, blocked_ns + condition_ns + semaphore_ns + once_ns + futex_ns);
     }
-    /// no_core_outside_ns is what of no_core_ns the recorded and the sampled waits leave room for:
-    /// a thread that was woken up and waits for a core is still in its recorded wait.
+    /// no_core_outside_ns is the part of no_core_ns that is outside the recorded and the sampled
+    /// waits, at most: a thread that was woken up and waits for a core is still in its recorded
+    /// wait.
     [[nodiscard]] std::uint64_t no_core_outside_ns() const noexcept
     {
         return std::min(no_core_ns, outside_ns() - std::min(outside_ns(), sampled_ns));
