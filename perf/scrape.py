@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The time of a scrape of /metrics with many certificates, and what others feel of scrapes.
+"""The time of a scrape of /metrics with many certificates, and the effect of scrapes on requests.
 
     scripts/build release cleat cleat-bench perf-origin
     perf/scrape.py --count 100000
@@ -124,8 +124,8 @@ def scrapes(options: argparse.Namespace, folder: Path, scratch: Path, named: int
 
 
 class Scraper:
-    """Scraper asks for a page so many times a second, until it is left. It gives way to the load:
-    the ones that scrape are on another machine."""
+    """Scraper asks for a page so many times a second, until it is left. It runs at low priority,
+    because a real scraper is another machine."""
 
     def __init__(self, client: http.client.HTTPConnection, path: str, per_second: int) -> None:
         self.times_ms: list[float] = []

@@ -15,12 +15,12 @@ from soak.sites import BOTH, Site
 PATIENCE_S = 120
 # Honest clients wait for a machine that has other work: their failures are what a run looks for.
 WAIT = ("--connect-timeout", "20s", "--handshake-timeout", "20s", "--answer-timeout", "30s")
-# RSA is what costs cleat most beside what it costs the flood's clients.
+# Handshakes with RSA cost cleat the most in relation to their cost for the flood's clients.
 RSA = ("--path", "/1", "--signature-algorithms", "RSA-PSS+SHA256", "--groups", "X25519",
        "--tls", "1.3", "--close", "reset", "--source", "127.2.0.1-127.2.0.100")  # fmt: skip
 FLOOD_TIMES = 3  # of what cleat can do
 CAPACITY_S = 2
-# Some of these are on the server that is killed at that time.
+# Some of these connections are to the killed server.
 LONG = {
     "long downloads": ("-c", 4, "--path", "/30000000", "--expect-size", 30000000, *WAIT),
     "long uploads": ("-c", 4, "--method", "POST", "--path", "/", "--body-size", "30M", *WAIT),

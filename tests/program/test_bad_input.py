@@ -1,4 +1,4 @@
-"""What is wrong with a configuration is found before anything is begun: exit code 1, and a message
+"""A mistake in the configuration is reported before anything starts: exit code 1, and a message
 with the file, the line and what to do. No port is taken and no file left behind."""
 
 import os

@@ -73,8 +73,8 @@ def test_plaintext_becomes_tls(serve, origin, good, version):
 
 
 def fastest_answer(port):
-    """The time until a client that says nothing has its answer, the shortest of ten: other programs
-    of the machine can make none shorter. One that is short enough ends the search."""
+    """The time until a client that sends nothing has its answer: the minimum of ten, because load
+    only lengthens it. A time that is short enough ends the search."""
     times = [math.inf]
     while min(times) > 0.9 and len(times) <= 10:
         began = time.monotonic()

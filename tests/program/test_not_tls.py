@@ -1,6 +1,6 @@
-"""What is no TLS ends the connection, and the log names it: garbage is not-tls, plain HTTP is
-http-request, a PROXY header that nobody has asked for is proxy-header. The upstream never hears of
-either. A client that says nothing at all is no warning: health checks do it all day."""
+"""A connection that does not speak TLS ends, and the log names the reason: garbage is not-tls,
+plain HTTP is http-request, a PROXY header that is not configured is proxy-header. The upstream gets
+no connection. A client that sends nothing is no warning: health checks do it all day."""
 
 import socket
 
