@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    static int read(BIO* bio, char* into, int size)
+    static int read(BIO* bio, char* buffer, int size)
     {
         block_bio& self = *static_cast<block_bio*>(BIO_get_data(bio));
         BIO_clear_retry_flags(bio);
@@ -76,7 +76,7 @@ private:
             return -1;
         }
         std::size_t const taken = std::min(static_cast<std::size_t>(size), self.incoming_.size());
-        std::memcpy(into, self.incoming_.data(), taken);
+        std::memcpy(buffer, self.incoming_.data(), taken);
         self.incoming_ = self.incoming_.subspan(taken);
         return static_cast<int>(taken);
     }

@@ -78,9 +78,9 @@ struct walk
     int depth;
 };
 
-static _Unwind_Reason_Code on_frame(struct _Unwind_Context* context, void* into)
+static _Unwind_Reason_Code on_frame(struct _Unwind_Context* context, void* argument)
 {
-    struct walk* walk = into;
+    struct walk* walk = argument;
     int index = walk->depth++ - frames_skipped;
     if (index >= 0)
         walk->frames[index] = (void*)_Unwind_GetIP(context);

@@ -41,12 +41,13 @@ profile read(trace_selection const& selection)
         found.unrecorded = read_unrecorded(selection.trace);
     // On standard error, for not every output has room for it, and each is misleading without it.
     for (process_note const& each : found.processes)
-        for (std::string const& said : {cut_short(each), lost_text(each)})
-            if (!said.empty())
+        for (std::string const& remark : {cut_short(each), lost_text(each)})
+            if (!remark.empty())
                 complain(
-                    "cleat-locks: {}: process {}: {}\n", selection.trace.string(), each.pid, said);
-    if (std::string const said = changed_text(found); !said.empty())
-        complain("cleat-locks: {}: {}\n", selection.trace.string(), said);
+                    "cleat-locks: {}: process {}: {}\n", selection.trace.string(), each.pid,
+                    remark);
+    if (std::string const remark = changed_text(found); !remark.empty())
+        complain("cleat-locks: {}: {}\n", selection.trace.string(), remark);
     return found;
 }
 

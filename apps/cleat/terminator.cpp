@@ -27,14 +27,14 @@ namespace {
 
 // The life of a connection, in four versions. With ReadsHelloFirst cleat reads the ClientHello
 // before TLS begins; with HasTlsUpstream an upstream of the frontend speaks TLS. A version without
-// one of these has no room for it in the coroutine's frame, which each connection owns.
+// one of these has no room for it in the coroutine's frame, which each connection owns. The log
+// counts the connection, and writes lines about it. The interrupt ends any wait.
 template <bool ReadsHelloFirst, bool HasTlsUpstream>
 net::detached serve_connection(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     config const& settings = service.configuration().settings;
     std::unique_ptr<inbound_header> proxy_header;
-    // The log counts the connection, and writes lines about it. The interrupt ends any wait below.
     connection_log log{frontend, peer, proxy_header};
     net::interrupt interrupt{service.worker()};
 
@@ -51,35 +51,36 @@ net::detached serve_connection(
         co_return log.refused(ec);
 
     // ClientHello, before the same deadline: passthrough, ACME challenge, or settings of a route?
-    std::conditional_t<ReadsHelloFirst, read_hello, unread_hello> before;
+    std::conditional_t<ReadsHelloFirst, read_hello, unread_hello> hello;
     if constexpr (ReadsHelloFirst) {
         bool const ended = co_await serve_by_hello(
-            interrupt, frontend, accepted, peer, proxy_header.get(), log, before);
+            interrupt, frontend, accepted, peer, proxy_header.get(), log, hello);
         if (ended)
             co_return;
     }
 
     // Handshake, before the same deadline. Most clients that miss it are scanners.
-    client_side client{std::move(accepted), new_channel(frontend, before.settings)};
-    before.give_bytes(client.channel);
+    client_side client{std::move(accepted), new_channel(frontend, hello.settings)};
+    hello.give_bytes(client.channel);
     bool const is_let_in = co_await establish(
-        interrupt, frontend, before.settings, client, peer, proxy_header.get(), before.came(), log);
-    before.on_handshake_end(client.channel.engine());
+        interrupt, frontend, hello.settings, client, peer, proxy_header.get(), hello.came(), log);
+    hello.on_handshake_end(client.channel.engine());
     if (!is_let_in)
         co_return;
-    destination to = choose_destination(frontend, client, peer, proxy_header.get());
+    destination chosen = choose_destination(frontend, client, peer, proxy_header.get());
     if constexpr (HasTlsUpstream)
-        if (to.choice.tls() != nullptr)
+        if (chosen.choice.tls() != nullptr)
             co_return co_await serve_with_tls(
-                interrupt, settings, client, to, peer, proxy_header.get(), log);
+                interrupt, settings, client, chosen, peer, proxy_header.get(), log);
 
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     result<upstream_side> upstream = co_await connect(
-        interrupt, to.choice, first_bytes(to.rule, client, peer, proxy_header.get(), log.traffic()),
+        interrupt, chosen.choice,
+        first_bytes(chosen.rule, client, peer, proxy_header.get(), log.traffic()),
         *settings.backend_connect_timeout);
     if (!upstream)
-        co_return co_await end_without_upstream(interrupt, client, upstream.error(), to, log);
-    log.connected(to.choice.address());
+        co_return co_await end_without_upstream(interrupt, client, upstream.error(), chosen, log);
+    log.connected(chosen.choice.address());
 
     // Relay until both sides have closed, or one has broken. Out of memory: RST to the upstream.
     try {

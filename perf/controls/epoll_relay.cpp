@@ -141,7 +141,7 @@ private:
     bool upstream_turn(connection& c);
     bool connect_upstream(connection& c);
     bool handshake(connection& c);
-    static bool receive(peer& source, std::span<char> into, std::span<char const>& received);
+    static bool receive(peer& source, std::span<char> buffer, std::span<char const>& received);
     bool send_to(connection& c, side which, std::span<char const> bytes, int flags);
     void adapt(peer& sink, std::size_t size) const;
     bool pass_endings_on(connection& c) const;
@@ -300,16 +300,16 @@ void relay::serve(connection* c)
 
 // receive takes one piece, and learns from its size and the event before it whether it was the
 // last. False is an error of the socket.
-bool relay::receive(peer& source, std::span<char> into, std::span<char const>& received)
+bool relay::receive(peer& source, std::span<char> buffer, std::span<char const>& received)
 {
     received = {};
-    ssize_t const count = recv(source.fd, into.data(), into.size(), 0);
+    ssize_t const count = recv(source.fd, buffer.data(), buffer.size(), 0);
     if (count < 0) {
         source.readable = false;
         return errno == EAGAIN;
     }
-    received = into.first(static_cast<std::size_t>(count));
-    if (received.size() < into.size()) {
+    received = buffer.first(static_cast<std::size_t>(count));
+    if (received.size() < buffer.size()) {
         source.readable = false;
         source.ended = received.empty() || source.hung_up;
     }

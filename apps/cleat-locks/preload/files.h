@@ -15,9 +15,9 @@ static inline int open_file(char const* name, int flags)
     return (int)syscall(SYS_openat, AT_FDCWD, name, flags | O_CLOEXEC, 0644);
 }
 
-static inline ssize_t read_file(int file, void* into, size_t size)
+static inline ssize_t read_file(int file, void* buffer, size_t size)
 {
-    return syscall(SYS_read, file, into, size);
+    return syscall(SYS_read, file, buffer, size);
 }
 
 static inline void close_file(int file)

@@ -24,7 +24,7 @@ double students_t(double freedom) noexcept
 
 double lock_use::holds() const noexcept
 {
-    auto const all = static_cast<double>(acquisitions + again);
+    auto const all = static_cast<double>(acquisitions + retaken);
     if (sampled == 0)
         return all;
     return all * static_cast<double>(sampled) / static_cast<double>(sampled + inner);

@@ -30,10 +30,10 @@ struct timed_holds
 struct lock_use
 {
     std::uint64_t acquisitions = 0;
-    std::uint64_t again = 0; ///< Taken again at the end of a wait for a condition: also holds.
-    timed_holds sample;      ///< Of holds for which no thread waited.
-    timed_holds waited;      ///< All for which a thread waited, from the lock's first wait on.
-    double squares = 0;      ///< Of the sample's times in ns, without interrupted holds.
+    std::uint64_t retaken = 0; ///< Taken again at the end of a wait for a condition: also holds.
+    timed_holds sample;        ///< Of holds for which no thread waited.
+    timed_holds waited;        ///< All for which a thread waited, from the lock's first wait on.
+    double squares = 0;        ///< Of the sample's times in ns, without interrupted holds.
     std::uint64_t hold_max_ns = 0; ///< Of all that were timed.
     std::uint64_t sampled = 0;     ///< Acquisitions of the sample that began a hold.
     std::uint64_t inner = 0;       ///< Those that did not: the thread had the lock already.

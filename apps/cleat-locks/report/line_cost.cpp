@@ -44,10 +44,10 @@ void stay_on(int core)
 
 // meet returns as both threads are there for the round. They spin: a thread that sleeps would come
 // late. On a busy machine the other one may need this core to come.
-void meet(std::atomic<unsigned>& there, std::size_t round)
+void meet(std::atomic<unsigned>& arrived, std::size_t round)
 {
-    ++there;
-    for (unsigned spins = 0; there < 2 * (round + 1); ++spins)
+    ++arrived;
+    for (unsigned spins = 0; arrived < 2 * (round + 1); ++spins)
         if (spins % 1024 == 1023)
             ::sched_yield();
 }
@@ -60,12 +60,12 @@ double measure_line_ns()
     if (!cores)
         return 0;
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-    std::atomic<unsigned> there = 0;
+    std::atomic<unsigned> arrived = 0;
     std::array<std::uint64_t, line_rounds> took{};
     auto const read = [&](int core, bool measures) {
         stay_on(core);
         for (std::size_t round = 0; round < line_rounds; ++round) {
-            meet(there, round);
+            meet(arrived, round);
             std::uint64_t const began = now_ns();
             for (unsigned i = 0; i < each_round; ++i) {
                 ::pthread_rwlock_rdlock(&lock);

@@ -77,28 +77,28 @@ std::unordered_map<std::string, std::uint32_t>& naming::numbers()
     return numbers_;
 }
 
-stack acquisition_stack(traced_stack const& from, trace_kind kind, naming& names)
+stack acquisition_stack(traced_stack const& traced, trace_kind kind, naming& names)
 {
     stack made;
-    made.functions.push_back(names.number(std::string{lock_function(kind, from.counts.how)}));
-    for (std::uint64_t const frame : from.frames)
+    made.functions.push_back(names.number(std::string{lock_function(kind, traced.counts.how)}));
+    for (std::uint64_t const frame : traced.frames)
         for (naming::named const& each : names.functions_at(frame, true))
             if (!each.of_recorder)
                 made.functions.push_back(each.function);
     names.fold_wrappers(made.functions);
-    made.counts.acquisitions = from.counts.count;
-    made.counts.contended = from.counts.contended;
-    (kind <= trace_spin ? made.counts.blocked_ns : made.counts.waiting_ns) = from.counts.wait_ns;
+    made.counts.acquisitions = traced.counts.count;
+    made.counts.contended = traced.counts.contended;
+    (kind <= trace_spin ? made.counts.blocked_ns : made.counts.waiting_ns) = traced.counts.wait_ns;
     return made;
 }
 
-std::optional<stack> cpu_stack(traced_stack const& from, naming& names, std::uint64_t& own)
+std::optional<stack> cpu_stack(traced_stack const& traced, naming& names, std::uint64_t& own)
 {
     stack made;
     bool only_libc = true; // All frames so far, from the innermost on, are libc's.
     bool of_lock = false;
-    for (std::size_t i = 0; i < from.frames.size(); ++i)
-        for (naming::named const& each : names.functions_at(from.frames[i], i > 0)) {
+    for (std::size_t i = 0; i < traced.frames.size(); ++i)
+        for (naming::named const& each : names.functions_at(traced.frames[i], i > 0)) {
             if (!each.of_recorder) {
                 made.functions.push_back(each.function);
                 only_libc = only_libc && each.of_libc;
@@ -106,7 +106,7 @@ std::optional<stack> cpu_stack(traced_stack const& from, naming& names, std::uin
             }
             bool const begun = !made.functions.empty();
             if (!begun || (!only_libc && made.functions.size() == 1)) {
-                own += from.counts.count;
+                own += traced.counts.count;
                 return std::nullopt;
             }
             of_lock = of_lock || only_libc;
@@ -115,11 +115,11 @@ std::optional<stack> cpu_stack(traced_stack const& from, naming& names, std::uin
     if (made.functions.empty())
         return std::nullopt;
     std::string const& leaf = names.name(made.functions.front());
-    made.counts.cpu = from.counts.count;
+    made.counts.cpu = traced.counts.count;
     if (of_lock || is_lock_function(leaf))
-        made.counts.cpu_locks = from.counts.count;
+        made.counts.cpu_locks = traced.counts.count;
     else if (is_reference_count(leaf))
-        made.counts.cpu_references = from.counts.count;
+        made.counts.cpu_references = traced.counts.count;
     return made;
 }
 

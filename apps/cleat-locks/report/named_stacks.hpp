@@ -52,12 +52,12 @@ private:
 };
 
 /// acquisition_stack begins in the lock function, which is not among the recorded frames.
-[[nodiscard]] stack acquisition_stack(traced_stack const& from, trace_kind kind, naming& names);
+[[nodiscard]] stack acquisition_stack(traced_stack const& traced, trace_kind kind, naming& names);
 
 /// cpu_stack gives a CPU sample's stack. It belongs to the lock functions when one of them is
 /// innermost, or internals of libc below one that the recorder wraps. It belongs to the recorder,
 /// and is counted in `own`, when the recorder is innermost, or reads the clock.
 [[nodiscard]] std::optional<stack> cpu_stack(
-    traced_stack const& from, naming& names, std::uint64_t& own);
+    traced_stack const& traced, naming& names, std::uint64_t& own);
 
 } // namespace cleat::locks

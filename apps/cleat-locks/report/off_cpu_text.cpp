@@ -58,14 +58,14 @@ std::string off_cpu_heading(profile const& recorded)
     std::string text = fmt::format(
         "{:6.2f} %  of it was spent off the CPU, and no lock below explains that ({})\n",
         100 * unexplained / static_cast<double>(recorded.thread_ns), time_text(unexplained));
-    std::vector<std::string> said;
+    std::vector<std::string> parts;
     std::vector<std::pair<std::string, double>> const kinds = off_cpu_kinds(recorded);
     for (auto const& [kind, ns] : first_rows(kinds, kinds_shown))
-        said.push_back(fmt::format("{} {}", time_text(ns), kind));
+        parts.push_back(fmt::format("{} {}", time_text(ns), kind));
     if (kinds.size() > kinds_shown)
-        said.push_back(fmt::format("{} more", kinds.size() - kinds_shown));
-    if (!said.empty())
-        fmt::format_to(std::back_inserter(text), "          in: {}\n", fmt::join(said, ", "));
+        parts.push_back(fmt::format("{} more", kinds.size() - kinds_shown));
+    if (!parts.empty())
+        fmt::format_to(std::back_inserter(text), "          in: {}\n", fmt::join(parts, ", "));
     for (std::string const& why : recorded.not_sampled)
         fmt::format_to(std::back_inserter(text), "          not sampled: {}\n", why);
     return text;

@@ -44,7 +44,7 @@ TEST_CASE("a lock lets through what its holds leave time for, and so many cores 
 TEST_CASE("a hold after a wait for a condition is a hold, and no acquisition")
 {
     profile recorded = thousand();
-    recorded.locks[0].exclusive.again = 1000;
+    recorded.locks[0].exclusive.retaken = 1000;
     operation_prices const prices = per_operation(recorded, 1000);
     CHECK(prices.locks[0].acquisitions == doctest::Approx(2));
     CHECK(prices.locks[0].held_ns == doctest::Approx(30'000));
@@ -116,7 +116,7 @@ TEST_CASE("a lock is one thread's own where others hardly took it, and waits wer
     held.wait_ns = 200'001; // Held for 20 ms: who took it seldom had it for long.
     CHECK(per_operation(recorded, 1000).locks[0].cores_max > 0);
     held.wait_ns = 0;
-    held.exclusive.again = 1000; // By another thread.
+    held.exclusive.retaken = 1000; // By another thread.
     CHECK(per_operation(recorded, 1000).locks[0].cores_max > 0);
 }
 

@@ -82,7 +82,7 @@ std::uint64_t without_clock(std::uint64_t ns, std::uint64_t holds, std::uint64_t
 void add_site(lock& row, trace_site const& site, std::uint64_t clock_ns)
 {
     lock_use& use = site.how == trace_shared ? row.readers : row.exclusive;
-    (site.how == trace_again ? use.again : use.acquisitions) += site.acquisitions;
+    (site.how == trace_again ? use.retaken : use.acquisitions) += site.acquisitions;
     use.sample.count += site.holds;
     use.sample.ns += without_clock(site.hold_ns, site.holds, clock_ns);
     use.sample.interrupted += site.interrupted;
@@ -153,26 +153,26 @@ std::vector<std::string> changed_files(traced_process const& process)
 // their proportions: they were taken at random. False: no stack was taken there.
 bool attribute_to_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
 {
-    std::vector<trace_stack*> there;
+    std::vector<trace_stack*> taken;
     std::vector<std::uint64_t> until; // For each, the sum of the counts up to it.
     for (traced_stack& each : stacks)
         if (each.counts.what == trace_taken && each.counts.lock == site.lock &&
             each.counts.how == site.how && !each.frames.empty() &&
             each.frames.front() == site.return_to) {
-            there.push_back(&each.counts);
+            taken.push_back(&each.counts);
             until.push_back((until.empty() ? 0 : until.back()) + each.counts.count);
         }
     if (until.empty() || until.back() == 0)
         return false;
     auto const give = [&](std::uint64_t amount, std::uint64_t trace_stack::*counter) {
         std::uint64_t given = 0;
-        for (std::size_t i = 0; i < there.size(); ++i) {
+        for (std::size_t i = 0; i < taken.size(); ++i) {
             auto const part = static_cast<long double>(until[i]) / until.back();
             std::uint64_t const by_now =
-                i + 1 == there.size()
+                i + 1 == taken.size()
                     ? amount
                     : static_cast<std::uint64_t>(static_cast<long double>(amount) * part);
-            there[i]->*counter += by_now - given;
+            taken[i]->*counter += by_now - given;
             given = by_now;
         }
     };

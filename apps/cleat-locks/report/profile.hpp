@@ -75,7 +75,7 @@ struct lock
     /// taken counts acquisitions, and those as a wait for a condition ended.
     [[nodiscard]] std::uint64_t taken() const noexcept
     {
-        return acquisitions() + exclusive.again + readers.again;
+        return acquisitions() + exclusive.retaken + readers.retaken;
     }
     /// one_threads_own: less than 1 % of the acquisitions are other threads' (such as those of the
     /// thread that made the lock), and the waits are less than 1 % of the time that it was held. It

@@ -101,19 +101,19 @@ TEST_CASE("the thread that takes a lock most is known, except among threads that
 TEST_CASE("a mutex that is taken again after a wait for a condition is a hold, and no acquisition")
 {
     traced_process process = group_and_member(1);
-    trace_site& again = site(process.threads[0], 1);
-    again.how = trace_again;
-    again.acquisitions = 5;
-    again.holds = 2;
-    again.hold_ns = 3000;
-    again.interrupted = 1;
-    again.interrupted_ns = 2600;
+    trace_site& retaken = site(process.threads[0], 1);
+    retaken.how = trace_again;
+    retaken.acquisitions = 5;
+    retaken.holds = 2;
+    retaken.hold_ns = 3000;
+    retaken.interrupted = 1;
+    retaken.interrupted_ns = 2600;
     process.clock_ns = 100;
     process.threads[0].nested = 6;
     profile const found = make_profile({process});
     REQUIRE(found.locks.size() == 1);
     CHECK(found.locks[0].acquisitions() == 14);
-    CHECK(found.locks[0].exclusive.again == 5);
+    CHECK(found.locks[0].exclusive.retaken == 5);
     CHECK(found.locks[0].exclusive.interrupted() == 1);
     CHECK(found.locks[0].exclusive.mean_hold_ns() == doctest::Approx(300));
     CHECK(found.total.acquisitions == 14);

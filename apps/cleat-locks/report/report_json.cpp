@@ -29,7 +29,7 @@ json::object part_json(lock_use const& use)
     hold_estimate const held = use.mean_hold();
     json::object made{
         {"acquisitions", use.acquisitions},
-        {"taken_again", use.again},
+        {"taken_again", use.retaken},
         {"holds", use.holds()},
         {"timed_holds", use.timed()},
         {"waited_holds", use.waited.count},

@@ -301,19 +301,19 @@ std::string program_of(process_note const& process)
 std::string without_locks_text(std::map<std::string, std::size_t> const& programs)
 {
     std::size_t count = 0;
-    std::vector<std::string> said;
+    std::vector<std::string> shown;
     for (auto const& [program, times] : programs) {
         count += times;
-        said.push_back(times == 1 ? program : fmt::format("{} {}", times, program));
+        shown.push_back(times == 1 ? program : fmt::format("{} {}", times, program));
     }
     constexpr std::size_t shown_max = 8;
-    if (said.size() > shown_max) {
-        said.resize(shown_max);
-        said.emplace_back("...");
+    if (shown.size() > shown_max) {
+        shown.resize(shown_max);
+        shown.emplace_back("...");
     }
     return fmt::format(
         "and {} {} that took no lock: {}", count, count == 1 ? "process" : "processes",
-        fmt::join(said, ", "));
+        fmt::join(shown, ", "));
 }
 
 // unrecorded_text has a line for each program that was not recorded, with the reason.

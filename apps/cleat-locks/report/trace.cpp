@@ -263,13 +263,13 @@ traced_process describe(trace_header const& header, fs::path const& file)
 void add_blocks(traced_process& found, trace_header const& header, std::string_view bytes)
 {
     std::size_t const blocks = std::min<std::size_t>(header.blocks, trace_threads_max);
-    std::size_t const there = bytes.size() - std::min(bytes.size(), trace_tables_bytes);
+    std::size_t const block_bytes = bytes.size() - std::min(bytes.size(), trace_tables_bytes);
     found.blocks = static_cast<std::uint32_t>(blocks);
     // A thread without room for its block is counted in the header, and has no block in the file.
-    std::size_t const missing = blocks - std::min(blocks, there / trace_block_bytes);
+    std::size_t const missing = blocks - std::min(blocks, block_bytes / trace_block_bytes);
     found.blocks_cut = std::max<std::size_t>(
         missing - std::min<std::size_t>(missing, header.threads_lost),
-        missing > 0 && there % trace_block_bytes != 0 ? 1 : 0);
+        missing > 0 && block_bytes % trace_block_bytes != 0 ? 1 : 0);
     auto const each_block = [&](auto const& look) {
         auto const block = std::make_unique<trace_thread>();
         for (std::size_t i = 0; i < blocks - missing; ++i) {

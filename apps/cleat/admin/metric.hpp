@@ -52,7 +52,7 @@ struct metric_row
     std::string_view unit;   ///< "seconds", "bytes", or empty.
     std::string_view help;   ///< A sentence without a full stop.
     std::string_view labels; ///< The names, with ", " between them.
-    void (*read)(metric_sources const& from, metric_family& into);
+    void (*read)(metric_sources const& sources, metric_family& family);
 };
 
 /// metric_family is a metric with its samples of one moment.

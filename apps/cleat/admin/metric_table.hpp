@@ -37,7 +37,7 @@ struct metric_sources
 [[nodiscard]] std::span<metric_row const> metric_table() noexcept;
 
 /// read_metrics reads every metric. Any thread; workers may write meanwhile.
-[[nodiscard]] std::vector<metric_family> read_metrics(metric_sources const& from);
+[[nodiscard]] std::vector<metric_family> read_metrics(metric_sources const& sources);
 
 /// metrics_reference is the page docs/reference/metrics.md.
 [[nodiscard]] std::string metrics_reference();

@@ -123,9 +123,9 @@ std::uint64_t closed(std::span<worker_source const> workers, close_reason why)
 }
 
 // null without max-memory.
-std::string memory_json(metric_sources const& from)
+std::string memory_json(metric_sources const& sources)
 {
-    memory_counts const* const now = from.facts.memory.get();
+    memory_counts const* const now = sources.facts.memory.get();
     if (now == nullptr || now->limit == 0)
         return "null";
     return fmt::format(
@@ -133,9 +133,9 @@ std::string memory_json(metric_sources const& from)
         "\"connections_refused\": {}, \"handshakes_evicted\": {}, \"stalled_evicted\": {}, "
         "\"reading_failures\": {}}}",
         now->limit.load(), now->in_use.load(), json_string(to_string(now->level)),
-        now->changes.load(), closed(from.workers, close_reason::memory_limit),
-        closed(from.workers, close_reason::handshake_evicted),
-        closed(from.workers, close_reason::stalled_evicted), now->failures.load());
+        now->changes.load(), closed(sources.workers, close_reason::memory_limit),
+        closed(sources.workers, close_reason::handshake_evicted),
+        closed(sources.workers, close_reason::stalled_evicted), now->failures.load());
 }
 
 std::string refusal_json(refused_reload const* refused)
@@ -176,9 +176,9 @@ std::string server_json(known_server const& server)
         server.total(server_count::failed));
 }
 
-std::string status_json(metric_sources const& from)
+std::string status_json(metric_sources const& sources)
 {
-    admin_facts const& facts = from.facts;
+    admin_facts const& facts = sources.facts;
     return fmt::format(
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
         "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
@@ -189,16 +189,16 @@ std::string status_json(metric_sources const& from)
         "\"settings\": {}, \"changed_keys\": {}, \"configuration_file\": {}, "
         "\"metrics\": {}}}\n",
         json_string(facts.version), json_string(facts.tls_library), facts.pid,
-        time_json(facts.started), time_json(from.now),
-        json_string(from.is_draining ? "draining" : "serving"), facts.log_level,
-        from.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
-        refusal_json(facts.reloads.refusal.get()), array_json(from.workers, worker_json),
-        memory_json(from), array_json(facts.upstreams, upstream_json),
-        certificates_json(facts.certificates), failures_json(from.workers),
+        time_json(facts.started), time_json(sources.now),
+        json_string(sources.is_draining ? "draining" : "serving"), facts.log_level,
+        sources.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
+        refusal_json(facts.reloads.refusal.get()), array_json(sources.workers, worker_json),
+        memory_json(sources), array_json(facts.upstreams, upstream_json),
+        certificates_json(facts.certificates), failures_json(sources.workers),
         json_object(facts.sandbox.fields()), json_object(facts.settings),
         json_strings(facts.changed_keys),
         facts.configuration_file.empty() ? "null" : json_string(facts.configuration_file),
-        metrics_json(read_metrics(from)));
+        metrics_json(read_metrics(sources)));
 }
 
 } // namespace cleat::app

@@ -12,7 +12,7 @@ namespace cleat::app {
 /// status_json has the process, its workers, the certificates that end first, failures with their
 /// last examples, the settings, and every metric. Its size is bounded, however many certificates
 /// there are. Any thread; workers may write meanwhile.
-[[nodiscard]] std::string status_json(metric_sources const& from);
+[[nodiscard]] std::string status_json(metric_sources const& sources);
 
 /// server_json is one server of an upstream.
 [[nodiscard]] std::string server_json(known_server const& server);

@@ -60,7 +60,7 @@ prefix<N> cut(prefix<N> one)
 template <std::size_t N>
 std::optional<list_fault> read_prefix(
     std::string_view text, std::string_view address, std::optional<std::string_view> length,
-    std::vector<prefix<N>>& into)
+    std::vector<prefix<N>>& networks)
 {
     prefix<N> made{.length = N * 8};
     if (!read_address(address, made.bytes))
@@ -85,7 +85,7 @@ std::optional<list_fault> read_prefix(
             return list_fault{
                 fmt::format("\"{}\" is an IPv4 address in the form of IPv6", text),
                 "Write it as an IPv4 address: a client that comes by IPv4 has one."};
-    into.push_back(made);
+    networks.push_back(made);
     return {};
 }
 
@@ -98,7 +98,7 @@ std::string_view without_blanks(std::string_view text)
 
 } // namespace
 
-std::optional<list_fault> add_prefix(prefixes& into, std::string_view text)
+std::optional<list_fault> add_prefix(prefixes& networks, std::string_view text)
 {
     std::size_t const slash = text.find('/');
     std::string_view const address = text.substr(0, slash);
@@ -106,11 +106,11 @@ std::optional<list_fault> add_prefix(prefixes& into, std::string_view text)
     if (slash != text.npos)
         length = text.substr(slash + 1);
     if (address.find(':') != address.npos)
-        return read_prefix(text, address, length, into.ipv6);
-    return read_prefix(text, address, length, into.ipv4);
+        return read_prefix(text, address, length, networks.ipv6);
+    return read_prefix(text, address, length, networks.ipv4);
 }
 
-line_faults add_lines(prefixes& into, std::string_view text)
+line_faults add_lines(prefixes& networks, std::string_view text)
 {
     line_faults found;
     for (std::size_t number = 1; !text.empty(); ++number) {
@@ -120,7 +120,7 @@ line_faults add_lines(prefixes& into, std::string_view text)
         line = without_blanks(line.substr(0, line.find_first_of("#;")));
         if (line.empty())
             continue;
-        std::optional<list_fault> fault = add_prefix(into, line);
+        std::optional<list_fault> fault = add_prefix(networks, line);
         if (fault && found.count++ < limits::address_list_faults_max)
             found.first.push_back({number, *std::move(fault)});
     }

@@ -35,7 +35,7 @@ struct list_fault
 /// add_prefix reads one prefix, such as 192.0.2.0/24 or 2001:db8::/32, or an address, which is a
 /// prefix of one. A prefix with bits behind its length is a mistake, because nobody can tell
 /// whether the address or the length is wrong.
-[[nodiscard]] std::optional<list_fault> add_prefix(prefixes& into, std::string_view text);
+[[nodiscard]] std::optional<list_fault> add_prefix(prefixes& networks, std::string_view text);
 
 /// faulty_line is a line of a file that is no prefix.
 struct faulty_line
@@ -53,7 +53,7 @@ struct line_faults
 
 /// add_lines reads a file's text: a prefix on each line. Blank lines and comments, which begin with
 /// # or ;, are left out.
-[[nodiscard]] line_faults add_lines(prefixes& into, std::string_view text);
+[[nodiscard]] line_faults add_lines(prefixes& networks, std::string_view text);
 
 /// unmapped is the IPv4 address where an IPv6 address is one (RFC 4291, section 2.5.5.2), and the
 /// address itself otherwise. It is a part of the argument.

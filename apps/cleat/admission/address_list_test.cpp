@@ -15,18 +15,18 @@ namespace {
 
 std::string mistake(std::string_view text)
 {
-    prefixes into;
-    std::optional<list_fault> const found = add_prefix(into, text);
-    CHECK((found.has_value() == (into.size() == 0)));
+    prefixes networks;
+    std::optional<list_fault> const found = add_prefix(networks, text);
+    CHECK((found.has_value() == (networks.size() == 0)));
     return found ? found->text + ". " + found->cure : "";
 }
 
 address_list list(std::initializer_list<std::string_view> texts)
 {
-    prefixes into;
+    prefixes networks;
     for (std::string_view const each : texts)
-        REQUIRE_FALSE(add_prefix(into, each).has_value());
-    return address_list{std::move(into)};
+        REQUIRE_FALSE(add_prefix(networks, each).has_value());
+    return address_list{std::move(networks)};
 }
 
 constexpr std::array<std::uint8_t, 4> ipv4{192, 0, 2, 7};
@@ -81,28 +81,28 @@ TEST_CASE("a mistake is named, with its cure")
 
 TEST_CASE("a file has a prefix on each line, comments and blank lines")
 {
-    prefixes into;
+    prefixes networks;
     line_faults const found = add_lines(
-        into,
+        networks,
         "# office\n192.0.2.0/24\r\n\n  2001:db8::/32  # both\n198.51.100.1 ; DROP's comments\n"
         "203.0.113.0/24");
     CHECK(found.count == 0);
-    CHECK(into.ipv4.size() == 3);
-    CHECK(into.ipv6.size() == 1);
+    CHECK(networks.ipv4.size() == 3);
+    CHECK(networks.ipv6.size() == 1);
 }
 
 TEST_CASE("a file's mistakes are named by their lines, and there are not too many")
 {
-    prefixes into;
+    prefixes networks;
     std::string text = "192.0.2.0/24\n";
     for (std::size_t i = 0; i < limits::address_list_faults_max + 3; ++i)
         text += "wrong\n";
-    line_faults const found = add_lines(into, text);
+    line_faults const found = add_lines(networks, text);
     CHECK(found.count == limits::address_list_faults_max + 3);
     REQUIRE(found.first.size() == limits::address_list_faults_max);
     CHECK(found.first[0].number == 2);
     CHECK(found.first[1].number == 3);
-    CHECK(into.size() == 1);
+    CHECK(networks.size() == 1);
 }
 
 TEST_CASE("a denied client is not let in, even if it is allowed")

@@ -13,7 +13,7 @@
 namespace cleat::app::check_client_mode_test {
 namespace {
 
-std::vector<std::string> complaints(std::string const& text, config* into = nullptr)
+std::vector<std::string> complaints(std::string const& text, config* result_settings = nullptr)
 {
     config settings;
     std::vector<problem> problems;
@@ -22,8 +22,8 @@ std::vector<std::string> complaints(std::string const& text, config* into = null
     std::vector<std::string> found;
     for (problem const& each : problems)
         found.push_back(to_string(each));
-    if (into != nullptr)
-        *into = settings;
+    if (result_settings != nullptr)
+        *result_settings = settings;
     return found;
 }
 

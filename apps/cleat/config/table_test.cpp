@@ -15,13 +15,13 @@
 namespace cleat::app::table_test {
 namespace {
 
-std::vector<problem> give(config& into, std::string_view key, std::string_view text)
+std::vector<problem> give(config& settings, std::string_view key, std::string_view text)
 {
     key_row const* const row = find_key(key);
     REQUIRE(row);
     location const place{"test.conf", 7, 3};
     std::vector<problem> problems;
-    apply(into, {*row, key, text, place, dialect::hitch}, problems);
+    apply(settings, {*row, key, text, place, dialect::hitch}, problems);
     return problems;
 }
 

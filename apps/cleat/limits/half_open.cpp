@@ -44,14 +44,14 @@ void half_open::on_input() noexcept
     join(list_.heard_);
 }
 
-void half_open::join(half_open_list::queue& to) noexcept
+void half_open::join(half_open_list::queue& queue) noexcept
 {
-    in_ = &to;
+    in_ = &queue;
     since_ = interrupt_.worker().now();
     next_ = nullptr;
-    previous_ = to.last;
-    (previous_ != nullptr ? previous_->next_ : to.first) = this;
-    to.last = this;
+    previous_ = queue.last;
+    (previous_ != nullptr ? previous_->next_ : queue.first) = this;
+    queue.last = this;
     list_.wave_.on_rise(list_.resize(list_.size() + 1));
 }
 

@@ -84,7 +84,7 @@ public:
 private:
     friend class half_open_list;
 
-    void join(half_open_list::queue& to) noexcept;
+    void join(half_open_list::queue& queue) noexcept;
     void leave() noexcept;
 
     half_open_list& list_;

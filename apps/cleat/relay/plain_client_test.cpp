@@ -174,7 +174,7 @@ TEST_CASE("a transfer goes through the pipe, and arrives as it was sent")
         {
             unique_fd& from;
             unique_fd& to;
-            std::size_t said = 0;
+            std::size_t sent = 0;
             std::string heard{};
         };
         std::array<way, 2> ways{
@@ -183,10 +183,10 @@ TEST_CASE("a transfer goes through the pipe, and arrives as it was sent")
             bool is_over = true;
             for (way& each : ways) {
                 ssize_t const n = ::send(
-                    each.from.get(), text.data() + each.said, text.size() - each.said,
+                    each.from.get(), text.data() + each.sent, text.size() - each.sent,
                     MSG_DONTWAIT | MSG_NOSIGNAL);
                 if (n > 0)
-                    each.said += static_cast<std::size_t>(n);
+                    each.sent += static_cast<std::size_t>(n);
                 plain_scene::hear(each.to, each.heard);
                 is_over = is_over && each.heard.size() == text.size();
             }

@@ -169,11 +169,11 @@ TEST_CASE("nor is one whose upstream has begun to answer, and goes on")
         t.peer.close();
         // Until nothing goes any more either way: the client takes nothing, so bytes of the answer
         // stay unread in the relay's socket.
-        std::size_t said = 0;
+        std::size_t sent = 0;
         auto const speak = [&] {
             ssize_t const n =
                 ::send(t.origin(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-            said += n > 0 ? static_cast<std::size_t>(n) : 0;
+            sent += n > 0 ? static_cast<std::size_t>(n) : 0;
             return n > 0;
         };
         for (int still = 0; still < 1000 || t.traffic.up < much.size();) {
@@ -181,7 +181,7 @@ TEST_CASE("nor is one whose upstream has begun to answer, and goes on")
             still = speak() ? 0 : still + 1;
             co_await next_turn{t.w};
         }
-        CHECK(t.traffic.down < said);
+        CHECK(t.traffic.down < sent);
         t.peer.reset();
         co_await t.until([&] {
             speak();

@@ -40,18 +40,18 @@ bool reads_hello_first(frontend_socket const& frontend) noexcept
 net::task<bool> serve_by_hello(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log,
-    read_hello& before)
+    read_hello& hello)
 {
-    received_hello hello;
+    received_hello received;
     error_code const failed = co_await receive_hello(
-        interrupt, frontend.service.connections().half_open(), accepted, hello);
+        interrupt, frontend.service.connections().half_open(), accepted, received);
     if (failed) {
-        log.hello_failed(failed, !hello.bytes.empty());
+        log.hello_failed(failed, !received.bytes.empty());
         co_return true;
     }
-    before.time = interrupt.worker().now();
-    if (hello.status == tls::client_hello_reader::status::complete) {
-        tls::hello_facts const& facts = hello.reader.facts();
+    hello.time = interrupt.worker().now();
+    if (received.status == tls::client_hello_reader::status::complete) {
+        tls::hello_facts const& facts = received.reader.facts();
         hello_route chosen;
         if (has_hello_routes(frontend))
             chosen = choose_by_hello(frontend, facts, peer, proxy_header);
@@ -60,12 +60,12 @@ net::task<bool> serve_by_hello(
         if (is_challenge_of_acme) {
             co_await answer_challenge(
                 interrupt, frontend, accepted, std::string{facts.server_name},
-                std::move(hello.bytes), log);
+                std::move(received.bytes), log);
             co_return true;
         }
         if (chosen.passthrough == nullptr && frontend.service.connections().line().is_crowded()) {
             error_code const ended =
-                co_await take_turn(interrupt, frontend, accepted, facts, before.claim);
+                co_await take_turn(interrupt, frontend, accepted, facts, hello.claim);
             if (ended) {
                 end_in_line(ended, accepted, log);
                 co_return true;
@@ -74,17 +74,17 @@ net::task<bool> serve_by_hello(
         planned_route const* const route =
             chosen.passthrough != nullptr ? chosen.passthrough : chosen.settings;
         if (!find_place(
-                frontend, route, facts.server_name, accepted, peer, proxy_header, log,
-                before.place))
+                frontend, route, facts.server_name, accepted, peer, proxy_header, log, hello.place))
             co_return true;
         if (chosen.passthrough != nullptr) {
             co_await pass_through(
-                interrupt, frontend, *chosen.passthrough, accepted, peer, proxy_header, log, hello);
+                interrupt, frontend, *chosen.passthrough, accepted, peer, proxy_header, log,
+                received);
             co_return true;
         }
-        before.settings = chosen.settings;
+        hello.settings = chosen.settings;
     }
-    before.bytes = std::move(hello.bytes);
+    hello.bytes = std::move(received.bytes);
     co_return false;
 }
 

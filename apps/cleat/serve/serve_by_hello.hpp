@@ -60,11 +60,11 @@ struct unread_hello
 /// serve_by_hello reads the ClientHello, within the deadline that is set, and serves the connection
 /// where a passthrough route takes the client, or else where it is an ACME challenge's. A client
 /// beyond a limit of its route is reset. True: the connection has ended, and the log has it.
-/// False: TLS begins here, with what `before` has, and the socket is still the caller's. The header
+/// False: TLS begins here, with what `hello` has, and the socket is still the caller's. The header
 /// may be null. The arguments outlive the task.
 net::task<bool> serve_by_hello(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
     net::address const& peer, inbound_header const* proxy_header, connection_log& log,
-    read_hello& before);
+    read_hello& hello);
 
 } // namespace cleat::app

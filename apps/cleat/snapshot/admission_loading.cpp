@@ -43,7 +43,7 @@ std::shared_ptr<address_list const> admission_loading::list(
 }
 
 void admission_loading::read_file(
-    std::string_view key, location const& where, std::string const& path, prefixes& into)
+    std::string_view key, location const& where, std::string const& path, prefixes& networks)
 {
     tls::file_text const read =
         tls::read_file(path, root_files_.for_files(), limits::address_list_file_max);
@@ -56,7 +56,7 @@ void admission_loading::read_file(
                                                           : std::string{tls::cure(read)});
         return;
     }
-    line_faults const found = add_lines(into, read.text.view());
+    line_faults const found = add_lines(networks, read.text.view());
     for (faulty_line const& each : found.first)
         problems_.error(
             {path, static_cast<unsigned>(each.number), 1}, std::string{key}, each.fault.text,

@@ -35,7 +35,7 @@ private:
     [[nodiscard]] std::shared_ptr<address_list const> list(
         std::string_view key, setting<address_sources> const& written);
     void read_file(
-        std::string_view key, location const& where, std::string const& path, prefixes& into);
+        std::string_view key, location const& where, std::string const& path, prefixes& networks);
 
     config const& settings_;
     problem_list& problems_;

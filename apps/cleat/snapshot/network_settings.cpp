@@ -215,10 +215,10 @@ private:
         bool const has_name = is_name(host.host);
         dns_answer answer = find_host(question, has_name);
         bool const is_kept = answer.targets.empty() && has_name && keep(question, answer);
-        lookup_report const said{
+        lookup_report const lookup{
             where, key, fmt::format("host {}", host.host),
             "Check the name, or give the address itself."};
-        if (!report(said, answer, is_kept, is_optional_ && has_name))
+        if (!report(lookup, answer, is_kept, is_optional_ && has_name))
             return;
         if (!answer.targets.empty())
             made.addresses = answer.targets.front().addresses;
@@ -270,24 +270,25 @@ private:
     };
 
     // False: the name was not found, and that is an error.
-    bool report(lookup_report const& said, dns_answer const& answer, bool is_kept, bool is_optional)
+    bool report(
+        lookup_report const& lookup, dns_answer const& answer, bool is_kept, bool is_optional)
     {
         bool const is_missing = answer.targets.empty();
         if (is_missing && !is_optional)
             problems_.error(
-                said.where, said.key,
-                fmt::format("cannot find the {}: {}", said.name, answer.failure), said.cure);
+                lookup.where, lookup.key,
+                fmt::format("cannot find the {}: {}", lookup.name, answer.failure), lookup.cure);
         else if (is_kept)
             problems_.warning(
-                said.where, said.key,
+                lookup.where, lookup.key,
                 fmt::format(
                     "the name cannot be looked up, and keeps its addresses: {}", answer.failure));
         else if (is_missing)
             problems_.warning(
-                said.where, said.key,
+                lookup.where, lookup.key,
                 fmt::format(
-                    "cannot find the {}: {}; it gets no client until DNS has an address", said.name,
-                    answer.failure));
+                    "cannot find the {}: {}; it gets no client until DNS has an address",
+                    lookup.name, answer.failure));
         return !is_missing || is_optional;
     }
 
@@ -298,10 +299,10 @@ private:
         dns_question const question{service.name, 0, dns_question::kind::service};
         dns_answer answer = dns_answer_now(settings_, question, limits::service_targets_max);
         bool const is_kept = answer.targets.empty() && keep(question, answer);
-        lookup_report const said{
+        lookup_report const lookup{
             server.address.location, key, fmt::format("service {}", service.name),
             "Check its SRV records."};
-        static_cast<void>(report(said, answer, is_kept, is_optional_));
+        static_cast<void>(report(lookup, answer, is_kept, is_optional_));
         auto const weight = static_cast<unsigned>(*server.weight);
         planned_name name{
             .watched = {question, times, answer.targets},

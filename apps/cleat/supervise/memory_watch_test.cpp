@@ -31,7 +31,7 @@ struct process
     logger log{*sink, log_level::warning};
 
     memory_watch watch{
-        {.count = [](memory_reading& into) { into.connections = 1; },
+        {.count = [](memory_reading& reading) { reading.connections = 1; },
          .give =
              [this](memory_share share) {
                  given = share;

@@ -165,7 +165,7 @@ private:
 watched_memory watched(worker_group& workers, heap_trimmer& heap, std::atomic<bool> const& can_trim)
 {
     return {
-        .count = [&workers](memory_reading& into) { workers.count(into); },
+        .count = [&workers](memory_reading& reading) { workers.count(reading); },
         .give = [&workers](memory_share share) { workers.give(share); },
         .trim =
             [&heap, &can_trim] {

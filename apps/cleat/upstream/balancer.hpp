@@ -113,10 +113,10 @@ public:
 
     /// share_load counts together with the balancer of the configuration before, in which the
     /// server has another number. The limit is this one's.
-    void share_load(std::size_t server, balancer const& before, std::size_t number) noexcept
+    void share_load(std::size_t server, balancer const& previous, std::size_t number) noexcept
     {
         std::int64_t const own_limit = load(server).limit;
-        servers_[server].load = before.servers_[number].load;
+        servers_[server].load = previous.servers_[number].load;
         load(server).limit = own_limit;
     }
 

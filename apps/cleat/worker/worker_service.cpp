@@ -13,12 +13,12 @@ namespace cleat::app {
 namespace {
 
 tls::context new_context(
-    tls_plan const& plan, net::worker_certificates* certificates, worker_contexts const* before)
+    tls_plan const& plan, net::worker_certificates* certificates, worker_contexts const* previous)
 {
     if (plan.certificates == nullptr)
         return tls::context{plan.spec};
-    if (before != nullptr && plan.same_contexts)
-        return tls::context{(*before)[*plan.same_contexts], *plan.certificates};
+    if (previous != nullptr && plan.same_contexts)
+        return tls::context{(*previous)[*plan.same_contexts], *plan.certificates};
     return tls::context{plan.spec, *plan.certificates, certificates->table()};
 }
 
@@ -35,7 +35,7 @@ std::unique_ptr<client_table> new_client_table(limit_plan const& limits)
 worker_service::worker_service(
     net::worker& worker, snapshot const& configuration, logger log,
     std::span<listening_place const> places, net::worker_certificates* certificates,
-    worker_contexts const* before, access_stream access)
+    worker_contexts const* previous, access_stream access)
     : worker_{worker}
     , configuration_{configuration}
     , log_{log}
@@ -44,7 +44,7 @@ worker_service::worker_service(
 {
     auto contexts = std::make_shared<worker_contexts>();
     for (tls_plan const& plan : configuration.tls) {
-        contexts->push_back(new_context(plan, certificates, before));
+        contexts->push_back(new_context(plan, certificates, previous));
         policies_.push_back({&contexts->back(), &plan});
     }
     contexts_ = std::move(contexts);
@@ -58,7 +58,7 @@ worker_service::worker_service(
              net::to_string(place.address)});
 }
 
-void worker_service::begin(worker_connections& connections, worker_service* before)
+void worker_service::begin(worker_connections& connections, worker_service* previous)
 {
     connections_ = &connections;
     worker_.set_handshake_time(
@@ -66,7 +66,7 @@ void worker_service::begin(worker_connections& connections, worker_service* befo
     connections.failures().follow(log_, *configuration_.settings.log_burst);
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
-    begin_upstreams(before);
+    begin_upstreams(previous);
     for (frontend_socket& each : frontends_) {
         each.counts = connections.counts().of_frontend(each.name);
         each.upstream = &upstreams_[each.plan.upstream];
@@ -76,11 +76,11 @@ void worker_service::begin(worker_connections& connections, worker_service* befo
     begin_sessions();
 }
 
-void worker_service::begin_upstreams(worker_service* before)
+void worker_service::begin_upstreams(worker_service* previous)
 {
     std::unordered_map<std::string_view, worker_upstream*> old;
-    if (before != nullptr)
-        for (worker_upstream& each : before->upstreams_)
+    if (previous != nullptr)
+        for (worker_upstream& each : previous->upstreams_)
             old.emplace(each.plan().name, &each);
     for (std::size_t i = 0; i < configuration_.upstreams.size(); ++i) {
         upstream_plan const& plan = configuration_.upstreams[i];

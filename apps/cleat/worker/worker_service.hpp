@@ -36,20 +36,20 @@ class worker_service : net::task_node
 {
 public:
     /// The snapshot and `certificates` outlive it. `certificates` loads those of the
-    /// configuration's store; null where it has no store. `before` is the worker's contexts of the
-    /// configuration that this one follows. Throws tls::spec_error.
+    /// configuration's store; null where it has no store. `previous` is the worker's contexts of
+    /// the configuration that this one follows. Throws tls::spec_error.
     worker_service(
         net::worker& worker, snapshot const& configuration, logger log,
         std::span<listening_place const> places = {},
-        net::worker_certificates* certificates = nullptr, worker_contexts const* before = nullptr,
+        net::worker_certificates* certificates = nullptr, worker_contexts const* previous = nullptr,
         access_stream access = {});
     worker_service(worker_service&&) = delete;
     ~worker_service() = default;
 
     /// begin: call it once, on the worker's thread, before the first connection. Connections are
-    /// then counted here and in `connections`. `before` is the service of the configuration that
+    /// then counted here and in `connections`. `previous` is the service of the configuration that
     /// this one follows.
-    void begin(worker_connections& connections, worker_service* before = nullptr);
+    void begin(worker_connections& connections, worker_service* previous = nullptr);
 
     /// retire: no connection begins any more. `released` is called once, in a pass of the worker's
     /// loop after the one in which the last connection ends. Any thread may then destroy this
@@ -126,7 +126,7 @@ public:
 
 private:
     void look_for_release() noexcept;
-    void begin_upstreams(worker_service* before);
+    void begin_upstreams(worker_service* previous);
     void begin_limits();
     void begin_sessions() noexcept;
 

@@ -326,17 +326,17 @@ std::uint64_t worker_group::memory_freed() const noexcept
     return sum;
 }
 
-void worker_group::count(memory_reading& into) const noexcept
+void worker_group::count(memory_reading& reading) const noexcept
 {
-    into.connections = 0;
-    into.half_open = 0;
+    reading.connections = 0;
+    reading.half_open = 0;
     for (std::unique_ptr<worker_connections> const& each : connections_) {
         worker_counts const& counts = each->counts();
         std::uint64_t closed = 0; // Before those that were opened: there are never less.
         for (std::size_t i = 0; i < close_reason_count; ++i)
             closed += counts.closed.value(static_cast<close_reason>(i));
-        into.connections += counts.traffic.value(traffic_count::opened) - closed;
-        into.half_open += std::as_const(*each).half_open().size();
+        reading.connections += counts.traffic.value(traffic_count::opened) - closed;
+        reading.half_open += std::as_const(*each).half_open().size();
     }
 }
 

@@ -132,7 +132,7 @@ public:
 
     /// count fills in how many connections are open, and how many of them have not finished their
     /// handshake. Any thread.
-    void count(memory_reading& into) const noexcept;
+    void count(memory_reading& reading) const noexcept;
 
     /// give lets every worker follow a share of the memory, without a wait. One thread, which ends
     /// before the group.

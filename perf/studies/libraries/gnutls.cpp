@@ -307,9 +307,9 @@ private:
         gnutls_transport_set_errno(side(self).tls_, ENOBUFS);
         return -1;
     }
-    static ssize_t pull(gnutls_transport_ptr_t self, void* into, std::size_t size)
+    static ssize_t pull(gnutls_transport_ptr_t self, void* buffer, std::size_t size)
     {
-        std::size_t const taken = side(self).transport_.read(into, size);
+        std::size_t const taken = side(self).transport_.read(buffer, size);
         if (taken > 0)
             return static_cast<ssize_t>(taken);
         gnutls_transport_set_errno(side(self).tls_, EAGAIN);

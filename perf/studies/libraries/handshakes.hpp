@@ -125,14 +125,14 @@ public:
     static constexpr std::uint64_t timed_of = 32;
 
     // `reading` is what a reading takes, as reading_ns says.
-    laps_clock(tally& into, std::uint64_t reading, bool timed)
-        : into_(into), reading_(reading), timed_(timed), last_(timed ? thread_cpu_ns() : 0)
+    laps_clock(tally& counts, std::uint64_t reading, bool timed)
+        : counts_(counts), reading_(reading), timed_(timed), last_(timed ? thread_cpu_ns() : 0)
     {
     }
 
-    void client() { lap(into_.client); }
-    void server() { lap(into_.server); }
-    void neither() { lap(into_.neither); }
+    void client() { lap(counts_.client); }
+    void server() { lap(counts_.server); }
+    void neither() { lap(counts_.neither); }
 
     /// reading_ns measures what a reading takes, on this thread.
     static std::uint64_t reading_ns()
@@ -153,11 +153,11 @@ private:
         std::uint64_t const now = thread_cpu_ns();
         std::uint64_t const took = now - last_;
         side += took > reading_ ? took - reading_ : 0;
-        into_.readings += reading_;
+        counts_.readings += reading_;
         last_ = now;
     }
 
-    tally& into_;
+    tally& counts_;
     std::uint64_t reading_;
     bool timed_;
     std::uint64_t last_;
@@ -182,22 +182,22 @@ public:
     }
 
     /// one makes one handshake of the kind that is measured.
-    void one(laps_clock& clock, tally& into)
+    void one(laps_clock& clock, tally& counts)
     {
         if (use_.kind == handshake_kind::renegotiate)
-            again(clock, into);
+            again(clock, counts);
         else
-            connect(use_.resumes(), clock, into);
+            connect(use_.resumes(), clock, counts);
     }
 
 private:
     static constexpr int turns_max = 10; // no handshake here takes more than four
     static constexpr int warm_up = 5;
 
-    void connect(bool resumed, laps_clock& clock, tally& into)
+    void connect(bool resumed, laps_clock& clock, tally& counts)
     {
         open(clock);
-        close(resumed, clock, into);
+        close(resumed, clock, counts);
     }
 
     void open(laps_clock& clock)
@@ -210,16 +210,16 @@ private:
     }
 
     // Both sides live until here, so that making and freeing them is a part of each one's cost.
-    void close(bool resumed, laps_clock& clock, tally& into)
+    void close(bool resumed, laps_clock& clock, tally& counts)
     {
-        count(resumed, clock, into);
+        count(resumed, clock, counts);
         server_.reset();
         clock.server();
         client_.reset();
         clock.client();
     }
 
-    void again(laps_clock& clock, tally& into)
+    void again(laps_clock& clock, tally& counts)
     {
         client_->expect_again();
         server_->expect_again();
@@ -227,7 +227,7 @@ private:
         server_->ask_again();
         clock.server();
         handshake(clock);
-        count(false, clock, into);
+        count(false, clock, counts);
     }
 
     // It ends with a byte from the server: some libraries send the tickets of TLS 1.3 only with it,
@@ -251,12 +251,12 @@ private:
         clock.client();
     }
 
-    void count(bool resumed, laps_clock& clock, tally& into)
+    void count(bool resumed, laps_clock& clock, tally& counts)
     {
         client_->check(resumed);
         server_->check(resumed);
-        ++into.handshakes;
-        into.resumed += resumed ? 1 : 0;
+        ++counts.handshakes;
+        counts.resumed += resumed ? 1 : 0;
         clock.neither();
     }
 

@@ -27,11 +27,11 @@ public:
     std::size_t readable() const { return incoming_.size(); }
 
     // read gives how many bytes it moved: 0 if there are none now.
-    std::size_t read(void* into, std::size_t size)
+    std::size_t read(void* buffer, std::size_t size)
     {
         std::size_t const taken = std::min(size, incoming_.size());
         if (taken > 0)
-            std::memcpy(into, incoming_.data(), taken);
+            std::memcpy(buffer, incoming_.data(), taken);
         incoming_ = incoming_.subspan(taken);
         return taken;
     }

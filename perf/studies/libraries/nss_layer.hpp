@@ -25,9 +25,9 @@ inline PRStatus close(PRFileDesc* self)
     return PR_SUCCESS;
 }
 
-inline PRInt32 recv(PRFileDesc* self, void* into, PRInt32 size, PRIntn, PRIntervalTime)
+inline PRInt32 recv(PRFileDesc* self, void* buffer, PRInt32 size, PRIntn, PRIntervalTime)
 {
-    std::size_t const taken = transport(self).read(into, static_cast<std::size_t>(size));
+    std::size_t const taken = transport(self).read(buffer, static_cast<std::size_t>(size));
     if (taken > 0)
         return static_cast<PRInt32>(taken);
     PR_SetError(PR_WOULD_BLOCK_ERROR, 0);
@@ -43,9 +43,9 @@ inline PRInt32 send(PRFileDesc* self, void const* from, PRInt32 size, PRIntn, PR
 }
 
 // NSS keeps a client's sessions under its server's address: all have one, and names of their own.
-inline PRStatus address(PRFileDesc*, PRNetAddr* into)
+inline PRStatus address(PRFileDesc*, PRNetAddr* found)
 {
-    return PR_InitializeNetAddr(PR_IpAddrLoopback, 443, into);
+    return PR_InitializeNetAddr(PR_IpAddrLoopback, 443, found);
 }
 
 inline PRStatus option(PRFileDesc*, PRSocketOptionData* asked)

@@ -74,7 +74,7 @@ asio::awaitable<void> wait_for_ever(connection c, std::promise<void>& waits)
     co_await never.async_wait(asio::use_awaitable);
 }
 
-asio::awaitable<void> check_facts(connection c, std::promise<std::string>& said)
+asio::awaitable<void> check_facts(connection c, std::promise<std::string>& peer_text)
 {
     facts const& f = c.facts;
     CHECK(f.worker == 0);
@@ -85,7 +85,7 @@ asio::awaitable<void> check_facts(connection c, std::promise<std::string>& said)
     CHECK(!f.tls.cipher.empty());
     CHECK(!f.tls.group.empty());
     CHECK(!f.tls.resumed);
-    said.set_value(to_string(f.peer));
+    peer_text.set_value(to_string(f.peer));
     co_await c.stream.async_shutdown(asio::use_awaitable);
 }
 
@@ -149,13 +149,14 @@ TEST_CASE("a server on two workers echoes, and each connection stays on one")
 
 TEST_CASE("facts have the peer's address and the result of the handshake")
 {
-    std::promise<std::string> said;
-    server one{spec_of(1), [&said](connection c) { return check_facts(std::move(c), said); }};
+    std::promise<std::string> peer_text;
+    server one{
+        spec_of(1), [&peer_text](connection c) { return check_facts(std::move(c), peer_text); }};
     client c{one};
     c.stream.handshake(stream_base::client);
     c.stream.shutdown();
     CHECK(
-        said.get_future().get() ==
+        peer_text.get_future().get() ==
         "127.0.0.1:" + std::to_string(c.stream.next_layer().local_endpoint().port()));
 }
 

@@ -44,7 +44,7 @@ std::size_t count_of(std::string_view text, std::string_view word)
     throw spec_error{fmt::format("{}: {}", origin, why)};
 }
 
-void read_pem(crl_source const& source, std::vector<x509_crl_ptr>& into)
+void read_pem(crl_source const& source, std::vector<x509_crl_ptr>& crls)
 {
     bio_ptr const pem{BIO_new_mem_buf(source.text.data(), static_cast<int>(source.text.size()))};
     std::size_t left = count_of(source.text, "-----BEGIN X509 CRL-----");
@@ -54,7 +54,7 @@ void read_pem(crl_source const& source, std::vector<x509_crl_ptr>& into)
         x509_crl_ptr found{PEM_read_bio_X509_CRL(pem.get(), nullptr, nullptr, nullptr)};
         if (found == nullptr)
             refuse_crl(source.origin, "a CRL in it cannot be read: is the file whole?");
-        into.push_back(std::move(found));
+        crls.push_back(std::move(found));
     }
 }
 

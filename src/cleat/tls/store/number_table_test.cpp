@@ -57,17 +57,17 @@ TEST_CASE("what is inserted and erased in any order is what a simple table has")
         CAPTURE(hashes);
         std::mt19937 random{hashes};
         std::unordered_multimap<std::uint32_t, std::uint32_t> expected;
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> there;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;
         number_table table;
         for (std::uint32_t i = 0; i < 6000; ++i) {
-            if (there.empty() || random() % 5 < 3) {
-                there.emplace_back(0xffffff00U + random() % hashes, i % 100);
-                table.insert(there.back().first, there.back().second);
-                expected.insert(there.back());
+            if (entries.empty() || random() % 5 < 3) {
+                entries.emplace_back(0xffffff00U + random() % hashes, i % 100);
+                table.insert(entries.back().first, entries.back().second);
+                expected.insert(entries.back());
             } else {
-                std::swap(there[random() % there.size()], there.back());
-                auto const [key, number] = there.back();
-                there.pop_back();
+                std::swap(entries[random() % entries.size()], entries.back());
+                auto const [key, number] = entries.back();
+                entries.pop_back();
                 table.erase(key, number);
                 auto const [begin, end] = expected.equal_range(key);
                 expected.erase(std::find_if(
