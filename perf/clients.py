@@ -118,11 +118,11 @@ def versions(use: argparse.Namespace) -> dict[str, str]:
     return found
 
 
-def record(here: dict, figures: dict[str, list[float]]) -> dict:
+def record(machine: dict, figures: dict[str, list[float]]) -> dict:
     """What --out writes: us of CPU for each transaction, a figure a round."""
     medians = {name: statistics.median(values) for name, values in figures.items()}
     return {
-        "environment": here,
+        "environment": machine,
         "medians": {"client-cpu": medians},
         "figures": {"client-cpu": figures},
     }
@@ -130,9 +130,9 @@ def record(here: dict, figures: dict[str, list[float]]) -> dict:
 
 def main() -> None:
     use = arguments()
-    here = environment.describe(results.TREE)
-    here["programs"] = versions(use)
-    here["command"] = shlex.join(["perf/clients.py", *sys.argv[1:]])
+    machine = environment.describe(results.TREE)
+    machine["programs"] = versions(use)
+    machine["command"] = shlex.join(["perf/clients.py", *sys.argv[1:]])
     with tempfile.TemporaryDirectory(prefix="cleat-clients-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -162,7 +162,7 @@ def main() -> None:
             f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f}) of it"
         )
     if use.out:
-        results.write(use.out, record(here, figures))
+        results.write(use.out, record(machine, figures))
         print(f"written: {use.out}")
 
 

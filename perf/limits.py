@@ -222,8 +222,8 @@ class Site:
         if not self.server.wait_for(self.port, 30):
             sys.exit(f"{server} does not serve:\n{self.server.log.read_text()[-2000:]}")
 
-    def start(self, command: list[str], on: set[int], name: str) -> Process:
-        return self.processes.enter_context(Process(command, on, self.folder / f"{name}.log"))
+    def start(self, command: list[str], cores: set[int], name: str) -> Process:
+        return self.processes.enter_context(Process(command, cores, self.folder / f"{name}.log"))
 
     def flood(self, options: argparse.Namespace, seconds: float) -> Process:
         hello = self.folder / "hello"

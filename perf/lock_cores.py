@@ -88,7 +88,7 @@ def cpu_us(label: str, handshakes: int) -> float:
 
 def measure(use: argparse.Namespace) -> dict:
     counted = results.read(results.newest(use.counted))["runs"]
-    here = environment.describe(TREE)
+    machine = environment.describe(TREE)
     rounds: dict[str, list[float]] = {label: [] for label in counted}
     shared: list[float] = []
     alone: list[float] = []
@@ -107,7 +107,7 @@ def measure(use: argparse.Namespace) -> dict:
         for label, run in counted.items()
     }
     return {
-        "environment": here | {"command": results.command()},
+        "environment": machine | {"command": results.command()},
         "handshakes": use.handshakes,
         "line_ns": statistics.median(shared),
         "line_ns_rounds": shared,

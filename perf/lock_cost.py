@@ -162,11 +162,11 @@ def main() -> int:
     for arm, rows in medians.items():
         show(arm, rows)
     if use.out:
-        here = environment.describe(TREE)
-        here["command"] = results.command()
-        here["servers"] = {arm: version(path) for arm, path in use.arms.items()}
-        here["handshakes"] = use.handshakes
-        results.write(use.out, {"environment": here, "medians": medians, "rounds": rounds})
+        machine = environment.describe(TREE)
+        machine["command"] = results.command()
+        machine["servers"] = {arm: version(path) for arm, path in use.arms.items()}
+        machine["handshakes"] = use.handshakes
+        results.write(use.out, {"environment": machine, "medians": medians, "rounds": rounds})
     return 0
 
 

@@ -91,7 +91,7 @@ def measure(use: argparse.Namespace) -> list[dict[str, float]]:
 
 def main() -> int:
     use = arguments()
-    here = environment.describe(TREE)
+    machine = environment.describe(TREE)
     rounds = measure(use)
     found = medians(rounds)
     for arm, each in found.items():
@@ -100,8 +100,8 @@ def main() -> int:
             f"(half of the rounds: {each['quarters'][0]:.2f} to {each['quarters'][-1]:.2f})"
         )
     if use.out:
-        here |= {"handshakes": use.handshakes, "command": results.command()}
-        results.write(use.out, {"environment": here, "medians": found, "rounds": rounds})
+        machine |= {"handshakes": use.handshakes, "command": results.command()}
+        results.write(use.out, {"environment": machine, "medians": found, "rounds": rounds})
     return 0
 
 

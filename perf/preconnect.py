@@ -83,14 +83,14 @@ class Site:
         if not self.server.wait_for(self.port, 30):
             sys.exit(f"cleat does not serve:\n{self.server.log.read_text()[-2000:]}")
 
-    def start(self, command: list[object], on: set[int], name: str) -> Process:
+    def start(self, command: list[object], cores: set[int], name: str) -> Process:
         words = [*map(str, command)]
-        return self.processes.enter_context(Process(words, on, self.folder / f"{name}.log"))
+        return self.processes.enter_context(Process(words, cores, self.folder / f"{name}.log"))
 
-    def start_cleat(self, name: str, on: set[int], settings: str) -> Process:
+    def start_cleat(self, name: str, cores: set[int], settings: str) -> Process:
         path = self.folder / f"{name}.conf"
         path.write_text(f'workers = 1\nlog-level = 0\npem-file = "{self.pem}"\n{settings}')
-        return self.start([BIN / "cleat", "--config", path], on, name)
+        return self.start([BIN / "cleat", "--config", path], cores, name)
 
     def far_origin(self, host: str) -> int:
         command = [BIN / "perf-origin", "--listen", f"{host}:0"]

@@ -191,7 +191,7 @@ def main() -> int:
             print(f"{name} is not in {use.built}: scripts/build lines {PROGRAMS[name]}",
                   file=sys.stderr)  # fmt: skip
             return 2
-    here = environment.describe(TREE) if use.json else {}
+    machine = environment.describe(TREE) if use.json else {}
     versions: dict[str, str] = {}
     runs = []
     for name in names:
@@ -202,7 +202,7 @@ def main() -> int:
                 show(f"{name}, {scenario}, {part}", rows)
     if use.json:
         asked = {key: getattr(use, key) for key in ("handshakes", "megabytes")}
-        environment_of_all = {**here, "servers": versions, **asked}
+        environment_of_all = {**machine, "servers": versions, **asked}
         kept = [{**each, "parts": shortened(each["parts"])} for each in runs]
         results.write(use.json, {"environment": environment_of_all, "runs": kept})
     found = [row for each in runs for rows in each["parts"].values() for row in rows]

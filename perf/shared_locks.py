@@ -165,13 +165,13 @@ def show(title: str, rows: list[tuple]) -> None:
 
 
 def record(
-    here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]], hottest_lock: float
+    machine: dict, use: argparse.Namespace, parts: dict[str, list[tuple]], hottest_lock: float
 ) -> dict:
     """record is the document of --json: the environment, the amount of traffic, and every row."""
     keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
     asked = {key: getattr(use, key) for key in ("scenario", "handshakes", "megabytes")}
     return {
-        "environment": {**here, **asked},
+        "environment": {**machine, **asked},
         "hottest_lock": hottest_lock,
         "parts": {part: [dict(zip(keys, row)) for row in rows] for part, rows in parts.items()},
     }
@@ -187,7 +187,7 @@ def keep(path: Path, label: str, run: dict) -> None:
 
 def main() -> int:
     use = arguments()
-    here = environment.describe(TREE) if use.json else {}
+    machine = environment.describe(TREE) if use.json else {}
     preload = use.preload or use.binaries.parent / "lib/perf-shared-locks.so"
     if not preload.exists():
         print(f"{preload} is not there: build the target perf-shared-locks", file=sys.stderr)
@@ -200,14 +200,14 @@ def main() -> int:
             use.binaries, use.server, scenario=use.scenario, workers=2, server_cores=cores,
             client_cores=cores, program=use.cleat_binary, variables=variables,
         ) as server:  # fmt: skip
-            here["servers"] = {use.server: server.version}
+            machine["servers"] = {use.server: server.version}
             parts, most = traffic(use, Counted(server, counts))
     handshakes = parts["handshake"]
     bad = [row for rows in parts.values() for row in rows if row[0] >= 0.01 and not row[5]]
     for part, rows in parts.items():
         show(f"{use.server}, per {part}", rows)
     if use.json:
-        keep(use.json, use.label or use.server, record(here, use, parts, most))
+        keep(use.json, use.label or use.server, record(machine, use, parts, most))
     if use.check and bad:
         print(f"FAIL: {len(bad)} functions take shared locks that are not allowed")
         return 1

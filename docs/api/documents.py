@@ -70,9 +70,9 @@ def guide(name: str, text: str) -> str:
         return f"{marks} {words} {{#{anchor}}}"
 
     parts = FENCE.split(text)  # Code is at the odd places.
-    for at in range(0, len(parts), 2):
-        parts[at] = re.sub(r"^(#+) (.*)$", heading, parts[at], flags=re.MULTILINE)
-        parts[at] = translate_links(parts[at], f"docs/guides/{name}.md")
+    for index in range(0, len(parts), 2):
+        parts[index] = re.sub(r"^(#+) (.*)$", heading, parts[index], flags=re.MULTILINE)
+        parts[index] = translate_links(parts[index], f"docs/guides/{name}.md")
     return "".join(parts)
 
 

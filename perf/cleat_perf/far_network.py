@@ -56,7 +56,7 @@ def far_network(round_trip_s: float) -> Iterator[Callable[[Callable[[], Any]], A
     """far_network joins this thread's network, which is its own (move_to_own_network), to another
     one. It gives a function that calls a function of the caller's there, where programs have the
     address THERE: always on the same thread. A packet and its answer take this time."""
-    here = tun(HERE)
+    near = tun(HERE)
     with ThreadPoolExecutor(1) as other, ThreadPoolExecutor(1) as carrier:
 
         def call_there(made: Callable[[], Any]) -> Any:
@@ -66,13 +66,13 @@ def far_network(round_trip_s: float) -> Iterator[Callable[[Callable[[], Any]], A
             move_to_own_network()
             return tun(THERE)
 
-        there = call_there(move_there)
+        far = call_there(move_there)
         over = threading.Event()
-        carried = carrier.submit(carry, [here, there], round_trip_s / 2, over)
+        carried = carrier.submit(carry, [near, far], round_trip_s / 2, over)
         try:
             yield call_there
         finally:
             over.set()
             carried.result(PATIENCE_S)
-            os.close(here)
-            os.close(there)
+            os.close(near)
+            os.close(far)

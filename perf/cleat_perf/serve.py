@@ -183,10 +183,10 @@ def serving(
         line = child.stdout.readline()
         if not line:
             raise Unable(reason(child.stderr.read()))
-        told = json.loads(line)
+        facts = json.loads(line)
         yield Server(
-            bench, scenario, told["address"], told["pid"], told["pids"], told["version"],
-            told["origin"], told["origin_pid"],
+            bench, scenario, facts["address"], facts["pid"], facts["pids"], facts["version"],
+            facts["origin"], facts["origin_pid"],
         )  # fmt: skip
     finally:
         child.send_signal(signal.SIGINT)

@@ -40,8 +40,8 @@ def fill(page: str, tables: dict[str, dict[str, str]]) -> str:
         if subject not in tables:
             return place[0]
         if name not in tables[subject]:
-            there = ", ".join(tables[subject])
-            raise Unusable(f"there is no table '{subject}/{name}': of {subject} there are {there}")
+            known = ", ".join(tables[subject])
+            raise Unusable(f"there is no table '{subject}/{name}': of {subject} there are {known}")
         return f"{mark}\n{tables[subject][name]}\n{end}"
 
     return PLACE.sub(made, page)

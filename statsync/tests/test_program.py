@@ -143,9 +143,9 @@ def test_a_long_write_tells_how_far_it_is(user: User) -> None:
     file = user.database("strawberry", 2, 1200)
     execute(file, "UPDATE songs SET playcount = 0, lastplayed = -1, rating = -1")
     text = user.done("sync", "--yes", "--to", "strawberry-2", "--unrated-yields")
-    told = [line for line in text.splitlines() if line.startswith("strawberry-2: ")]
-    assert told[:-1] == [f"strawberry-2: {tenth}0 % written" for tenth in range(1, 10)]
-    assert told[-1].endswith("tracks written")
+    lines = [line for line in text.splitlines() if line.startswith("strawberry-2: ")]
+    assert lines[:-1] == [f"strawberry-2: {tenth}0 % written" for tenth in range(1, 10)]
+    assert lines[-1].endswith("tracks written")
 
 
 def test_only_the_chosen_fields_and_players_are_written(user: User) -> None:

@@ -99,32 +99,33 @@ def two_players(user: User) -> tuple[Path, Path]:
     return user.database("clementine", 1), user.database("strawberry", 2, 28)
 
 
-def conflicts(at: Review) -> int:
-    return int(re.search(r"(\d+) tracks? in conflict", at.words("#summary"))[1])
+def conflicts(page: Review) -> int:
+    return int(re.search(r"(\d+) tracks? in conflict", page.words("#summary"))[1])
 
 
 def test_conflicts_are_settled_and_a_click_writes(user, review):
     one, other = two_players(user)
     before = one.read_bytes()
-    at = review().open()
-    count = conflicts(at)
+    page = review().open()
+    count = conflicts(page)
     assert count > 3
-    at.wait_for(f"{count} of {count} tracks", "#count")
+    page.wait_for(f"{count} of {count} tracks", "#count")
 
-    at.shown.run("document.querySelector('#rows td button').click()")
-    eventually("a conflict less", lambda: conflicts(at) == count - 1)
-    assert at.shown.run("return document.querySelectorAll('#rows [aria-pressed=true]').length") == 1
-    at.click("Take ratings from strawberry-2")
-    eventually("no conflict", lambda: conflicts(at) == 0)
-    at.click("Leave all ratings")
-    eventually("all conflicts", lambda: conflicts(at) == count)
-    at.click("Take ratings from strawberry-2")
-    eventually("no conflict", lambda: conflicts(at) == 0)
+    page.shown.run("document.querySelector('#rows td button').click()")
+    eventually("a conflict less", lambda: conflicts(page) == count - 1)
+    pressed = "return document.querySelectorAll('#rows [aria-pressed=true]').length"
+    assert page.shown.run(pressed) == 1
+    page.click("Take ratings from strawberry-2")
+    eventually("no conflict", lambda: conflicts(page) == 0)
+    page.click("Leave all ratings")
+    eventually("all conflicts", lambda: conflicts(page) == count)
+    page.click("Take ratings from strawberry-2")
+    eventually("no conflict", lambda: conflicts(page) == 0)
     assert one.read_bytes() == before
 
-    at.click("Write ")
-    at.wait_for("clementine-1: ", "#result")
-    code, text = at.ended()
+    page.click("Write ")
+    page.wait_for("clementine-1: ", "#result")
+    code, text = page.ended()
     assert code == 0 and "strawberry-2: " in text
     assert rows_of(one, RATINGS)[:28] and set(rows_of(other, RATINGS)) <= set(rows_of(one, RATINGS))
     user.done("undo")
@@ -143,47 +144,47 @@ def test_labels_are_included_and_excluded(user, review):
             " u.uniqueid, (SELECT max(id) FROM labels) FROM tags t JOIN uniqueid u"
             " ON u.url = t.url AND u.deviceid = t.deviceid WHERE t.title = 'Song number 3'",
         )
-    at = review().open()
-    assert conflicts(at) == 1
-    at.click("Include labels from one")
-    eventually("settled", lambda: conflicts(at) == 0)
-    at.click("Include labels from two")
-    at.wait_for("one, two", "#rows")
-    at.click("Exclude labels from one")
-    eventually("only two's", lambda: "one, two" not in at.words("#rows"))
-    at.click("Write ")
-    assert at.ended()[0] == 0
+    page = review().open()
+    assert conflicts(page) == 1
+    page.click("Include labels from one")
+    eventually("settled", lambda: conflicts(page) == 0)
+    page.click("Include labels from two")
+    page.wait_for("one, two", "#rows")
+    page.click("Exclude labels from one")
+    eventually("only two's", lambda: "one, two" not in page.words("#rows"))
+    page.click("Write ")
+    assert page.ended()[0] == 0
     assert "label two\n" in user.done("show", "one") + "\n"
 
 
 def test_tracks_are_found_by_tab_filter_and_text(user, review):
     two_players(user)
-    at = review().open()
-    at.click("All")
-    at.wait_for("28 of 28 tracks", "#count")
-    at.search("NUMBER 7")
-    at.wait_for("1 of 1 track", "#count")
-    assert "Song number 7" in at.words("#rows")
-    at.click("Unique")
-    at.wait_for("No such track", "#count")
-    at.search("")
-    at.wait_for("2 of 2 tracks", "#count")
-    assert "Song number 29" in at.words("#rows") and "clementine-1" in at.words("#rows")
-    at.click("Excluded")
-    at.wait_for("No such track", "#count")
+    page = review().open()
+    page.click("All")
+    page.wait_for("28 of 28 tracks", "#count")
+    page.search("NUMBER 7")
+    page.wait_for("1 of 1 track", "#count")
+    assert "Song number 7" in page.words("#rows")
+    page.click("Unique")
+    page.wait_for("No such track", "#count")
+    page.search("")
+    page.wait_for("2 of 2 tracks", "#count")
+    assert "Song number 29" in page.words("#rows") and "clementine-1" in page.words("#rows")
+    page.click("Excluded")
+    page.wait_for("No such track", "#count")
 
 
 def test_a_long_list_is_shown_in_parts(user, review):
     user.database("clementine", 1, 250)
     user.database("strawberry", 2, 250)
-    at = review().open()
-    at.click("All")
-    at.wait_for("100 of 250 tracks", "#count")
-    at.click("Show more")
-    at.wait_for("200 of 250 tracks", "#count")
-    at.click("Show more")
-    at.wait_for("250 of 250 tracks", "#count")
-    titles = at.shown.run(
+    page = review().open()
+    page.click("All")
+    page.wait_for("100 of 250 tracks", "#count")
+    page.click("Show more")
+    page.wait_for("200 of 250 tracks", "#count")
+    page.click("Show more")
+    page.wait_for("250 of 250 tracks", "#count")
+    titles = page.shown.run(
         "return new Set([...document.querySelectorAll('tr.track')].map((e) => e.innerText)).size"
     )
     assert titles == 250
@@ -192,23 +193,23 @@ def test_a_long_list_is_shown_in_parts(user, review):
 def test_it_ends_without_writing(user, review):
     one, _ = two_players(user)
     before = one.read_bytes()
-    at = review().open()
-    at.click("End without writing")
-    at.wait_for("Nothing is written", "#result")
-    code, text = at.ended()
+    page = review().open()
+    page.click("End without writing")
+    page.wait_for("Nothing is written", "#result")
+    code, text = page.ended()
     assert code == 3 and "nothing is written" in text
     assert one.read_bytes() == before
 
 
 def test_a_player_that_runs_can_be_closed_and_the_page_writes_then(user, review):
     one, _ = two_players(user)
-    at = review().open()
+    page = review().open()
     with one.open("rb"):
-        at.click("Write ")
-        at.wait_for("open", "#result")
-    at.click("Write ")
-    at.wait_for("written", "#result")
-    assert at.ended()[0] == 3
+        page.click("Write ")
+        page.wait_for("open", "#result")
+    page.click("Write ")
+    page.wait_for("written", "#result")
+    assert page.ended()[0] == 3
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -217,29 +218,29 @@ def test_it_is_legible_on_every_screen(user, review, width, dark):
     one, other = two_players(user)
     for file in (one, other):
         execute(file, f"UPDATE songs SET album = '{'Unbreakable' * 12}' WHERE title LIKE '%5'")
-    at = review().open(width, dark)
-    at.shown.run("document.querySelector('#rows td button').click()")
-    at.wait_for("settled", "#rows")
-    assert at.shown.run("return document.documentElement.scrollWidth") <= width
-    assert at.shown.run(CONTRAST) >= 4.5
-    assert is_dark(at.shown.run(PAPER)) == dark
-    assert at.shown.log("browser") == []
-    asked = {each for each in at.shown.requests() if not each.startswith("data:")}
-    assert all(each.startswith(at.address) for each in asked), asked
+    page = review().open(width, dark)
+    page.shown.run("document.querySelector('#rows td button').click()")
+    page.wait_for("settled", "#rows")
+    assert page.shown.run("return document.documentElement.scrollWidth") <= width
+    assert page.shown.run(CONTRAST) >= 4.5
+    assert is_dark(page.shown.run(PAPER)) == dark
+    assert page.shown.log("browser") == []
+    asked = {each for each in page.shown.requests() if not each.startswith("data:")}
+    assert all(each.startswith(page.address) for each in asked), asked
 
 
 def test_hostile_names_are_text(user, review):
     for file in two_players(user):
         execute(file, f"UPDATE songs SET album = '{HOSTILE}'")
-    at = review().open()
-    at.wait_for(HOSTILE, "#rows")
-    assert at.shown.run("return document.querySelectorAll('img').length") == 0
-    assert at.shown.log("browser") == []
+    page = review().open()
+    page.wait_for(HOSTILE, "#rows")
+    assert page.shown.run("return document.querySelectorAll('img').length") == 0
+    assert page.shown.log("browser") == []
 
 
 def test_nobody_else_is_answered(user, review):
     two_players(user)
-    at = review()
+    page = review()
 
     def status(address: str, **headers: str) -> int:
         request = urllib.request.Request(address, headers=headers)
@@ -249,23 +250,23 @@ def test_nobody_else_is_answered(user, review):
         except urllib.error.HTTPError as error:
             return error.code
 
-    origin = at.address.rsplit("/", 2)[0]
-    assert status(at.address) == 200
+    origin = page.address.rsplit("/", 2)[0]
+    assert status(page.address) == 200
     assert status(origin + "/") == 404
     assert status(origin + "/" + "0" * 32 + "/") == 404
-    assert status(at.address, Host="example.com") == 400
-    assert status(at.address + "../../etc/passwd") == 404
-    with urllib.request.urlopen(at.address) as answer:
+    assert status(page.address, Host="example.com") == 400
+    assert status(page.address + "../../etc/passwd") == 404
+    with urllib.request.urlopen(page.address) as answer:
         policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
 
 
 def test_a_senseless_question_is_refused_and_the_page_goes_on(user, review):
     two_players(user)
-    at = review()
+    page = review()
 
     def ask(name: str, body: str) -> int:
-        request = urllib.request.Request(at.address + name, body.encode(), method="POST")
+        request = urllib.request.Request(page.address + name, body.encode(), method="POST")
         try:
             with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
                 return answer.status

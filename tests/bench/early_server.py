@@ -164,5 +164,5 @@ def whole(request: bytes) -> bool:
     head, end, body = request.partition(b"\r\n\r\n")
     if not end:
         return False
-    _, told, length = head.partition(b"\r\nContent-Length: ")
-    return len(body) >= (int(length.split(b"\r\n")[0]) if told else 0)
+    _, name, length = head.partition(b"\r\nContent-Length: ")
+    return len(body) >= (int(length.split(b"\r\n")[0]) if name else 0)

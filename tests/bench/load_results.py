@@ -69,17 +69,18 @@ def _timeline(
     keys = ("attempted", "ok", "failed", "response_sum_ns", "response_max_ns")
     timeline = {key: [0] * intervals for key in keys}
     for number in range(len(response)):
-        at = number * intervals // len(response)
-        if intervals > 5 and at == intervals * 2 // 3 and chance.random() < 0.3:
+        interval = number * intervals // len(response)
+        if intervals > 5 and interval == intervals * 2 // 3 and chance.random() < 0.3:
             response[number] *= 12
-        timeline["attempted"][at] += 1
-        timeline["ok"][at] += 1
-        timeline["response_sum_ns"][at] += response[number]
-        timeline["response_max_ns"][at] = max(timeline["response_max_ns"][at], response[number])
+        timeline["attempted"][interval] += 1
+        timeline["ok"][interval] += 1
+        timeline["response_sum_ns"][interval] += response[number]
+        slowest = max(timeline["response_max_ns"][interval], response[number])
+        timeline["response_max_ns"][interval] = slowest
     for _ in range(failed):
-        at = min(intervals - 1, int(abs(chance.gauss(intervals * 2 / 3, intervals / 25))))
-        timeline["attempted"][at] += 1
-        timeline["failed"][at] += 1
+        interval = min(intervals - 1, int(abs(chance.gauss(intervals * 2 / 3, intervals / 25))))
+        timeline["attempted"][interval] += 1
+        timeline["failed"][interval] += 1
     return timeline
 
 

@@ -16,8 +16,8 @@ LEAD = 5  # A generator that starts later than the moment refuses to.
 def test_two_results_are_one(bench, server):
     target = server(http())
     begin = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=LEAD)
-    at = begin.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    words = ("-q", "-r", 40, "-d", "1s", "--no-preflight", "--workers", 1, "--start-at", at)
+    moment = begin.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    words = ("-q", "-r", 40, "-d", "1s", "--no-preflight", "--workers", 1, "--start-at", moment)
     runs = [
         bench.start("load", *words, "--tls", version, "--json", f"{name}.json", target.address)
         for name, version in (("a", "1.2"), ("b", "1.3"))

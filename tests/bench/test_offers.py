@@ -18,15 +18,15 @@ ECDSA_SHA384, PSS_SHA256 = 0x0503, 0x0804
 
 def extensions_of(hello: bytes) -> dict[int, bytes]:
     """extensions_of a ClientHello, by number (RFC 8446, section 4.1.2)."""
-    at = 4 + 2 + 32  # The message's head, a version and the random bytes.
-    at += 1 + hello[at]  # The session's ID,
-    at += 2 + struct.unpack_from(">H", hello, at)[0]  # suites,
-    at += 1 + hello[at] + 2  # compression, and how much of the rest there is.
+    offset = 4 + 2 + 32  # The message's head, a version and the random bytes.
+    offset += 1 + hello[offset]  # The session's ID,
+    offset += 2 + struct.unpack_from(">H", hello, offset)[0]  # suites,
+    offset += 1 + hello[offset] + 2  # compression, and how much of the rest there is.
     found = {}
-    while at < len(hello):
-        number, size = struct.unpack_from(">HH", hello, at)
-        found[number] = hello[at + 4 : at + 4 + size]
-        at += 4 + size
+    while offset < len(hello):
+        number, size = struct.unpack_from(">HH", hello, offset)
+        found[number] = hello[offset + 4 : offset + 4 + size]
+        offset += 4 + size
     return found
 
 

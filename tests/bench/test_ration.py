@@ -22,8 +22,8 @@ pytestmark = [
 @contextmanager
 def on_a_ration(*words: object) -> Iterator[dict]:
     """on_a_ration serves, and lets the server remove its control group in the end."""
-    with serving("cleat", "--scenario", "full-rsa-2048", *words) as (child, told):
-        yield told
+    with serving("cleat", "--scenario", "full-rsa-2048", *words) as (child, facts):
+        yield facts
         child.send_signal(signal.SIGINT)
         assert child.wait(DEADLINE) == 0
 
@@ -33,10 +33,10 @@ def test_a_larger_ration_serves_more(bench):
     most, used = {}, {}
     before = groups()
     for cores in (0.2, 0.4):
-        with on_a_ration("--server-cpu", cores) as told:
+        with on_a_ration("--server-cpu", cores) as facts:
             ran = bench.run("staircase", "-q", "--from", 120, "--step", 120, "--to", 3000, "--hold",
-                            "1s", "--json", "k.json", "--server-pid", told["pid"],
-                            f"https://{told['address']}/1024")
+                            "1s", "--json", "k.json", "--server-pid", facts["pid"],
+                            f"https://{facts['address']}/1024")
             assert ran.returncode == 0, ran.stderr
         found = json.loads((bench.folder / "k.json").read_text())
         used[cores] = found["server"]["cores"]

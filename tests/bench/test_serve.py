@@ -24,20 +24,20 @@ def lives(pid: int) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_told_to_end(bench: Bench, number: signal.Signals) -> None:
-    with serving("cleat", "--scenario", "full-rsa-2048") as (child, told):
-        assert told["server"] == "cleat" and "pem-file" in told["configuration"]
-        found = bench.load("-n", 20, f"https://{told['address']}/1024")
+    with serving("cleat", "--scenario", "full-rsa-2048") as (child, facts):
+        assert facts["server"] == "cleat" and "pem-file" in facts["configuration"]
+        found = bench.load("-n", 20, f"https://{facts['address']}/1024")
         assert found["ok"] == 20
-        probed = bench.run("probe", told["address"])
+        probed = bench.run("probe", facts["address"])
         assert "RSA" in probed.stdout and "ECDSA" not in probed.stdout
         child.send_signal(number)
         assert child.wait(DEADLINE) == 0
-    eventually("the server is gone", lambda: not lives(told["pid"]))
+    eventually("the server is gone", lambda: not lives(facts["pid"]))
 
 
 def test_a_server_that_ends_by_itself_is_told_with_its_last_words() -> None:
-    with serving("cleat") as (child, told):
-        os.kill(told["pid"], signal.SIGKILL)
+    with serving("cleat") as (child, facts):
+        os.kill(facts["pid"], signal.SIGKILL)
         assert child.wait(DEADLINE) == 1
         assert "cleat was ended by signal 9" in child.stderr.read()
 
@@ -46,19 +46,19 @@ def test_another_build_with_variables_of_its_own(bench: Bench) -> None:
     other = bench.folder / "cleat-of-before"
     other.symlink_to(BINARIES / "cleat")
     variables = ("--env", "CLEAT_TEST_WORD=a=b", "--env", "HOME=/nowhere")
-    with serving("cleat", "--program", other, *variables, "--workers", 2) as (_, told):
-        assert told["command"].startswith(f"{other} --config ")
-        words = Path(f"/proc/{told['pid']}/environ").read_bytes().decode().split("\0")
+    with serving("cleat", "--program", other, *variables, "--workers", 2) as (_, facts):
+        assert facts["command"].startswith(f"{other} --config ")
+        words = Path(f"/proc/{facts['pid']}/environ").read_bytes().decode().split("\0")
         assert "CLEAT_TEST_WORD=a=b" in words and "HOME=/nowhere" in words
         assert len([word for word in words if word.startswith("HOME=")]) == 1
         assert any(word.startswith("PATH=") for word in words)
 
 
 def test_its_processes_and_the_origin_are_told() -> None:
-    with serving("cleat") as (child, told):
-        assert told["pids"] == [told["pid"]]
-        assert all(map(lives, [told["pid"], told["origin_pid"]]))
-        host, port = told["origin"].rsplit(":", 1)
+    with serving("cleat") as (child, facts):
+        assert facts["pids"] == [facts["pid"]]
+        assert all(map(lives, [facts["pid"], facts["origin_pid"]]))
+        host, port = facts["origin"].rsplit(":", 1)
         with socket.create_connection((host, int(port)), DEADLINE) as origin:
             origin.sendall(b"GET /5 HTTP/1.0\r\n\r\n")
             answer = b""
@@ -67,7 +67,7 @@ def test_its_processes_and_the_origin_are_told() -> None:
         assert answer.endswith(b"\r\n\r\nxxxxx")
         child.send_signal(signal.SIGTERM)
         assert child.wait(DEADLINE) == 0
-    eventually("the origin is gone", lambda: not lives(told["origin_pid"]))
+    eventually("the origin is gone", lambda: not lives(facts["origin_pid"]))
 
 
 @pytest.mark.skipif(
@@ -76,8 +76,8 @@ def test_its_processes_and_the_origin_are_told() -> None:
 def test_the_threads_of_the_naive_control_are_its_workers() -> None:
     threads = []
     for workers in (2, 4):
-        with serving("asio", "--workers", workers) as (_, told):
-            threads.append(len(os.listdir(f"/proc/{told['pid']}/task")))
+        with serving("asio", "--workers", workers) as (_, facts):
+            threads.append(len(os.listdir(f"/proc/{facts['pid']}/task")))
     # A sanitizer has a thread of its own beside them.
     assert threads[1] - threads[0] == 2
 

@@ -209,9 +209,9 @@ NO_SETTINGS = {name: text for name, text in os.environ.items() if not name.start
 def kept(program: Path, found: Facts, folder: Path, path: str = os.environ["PATH"]) -> Facts:
     """kept is what is kept of a comparison; what is kept once more is the same."""
     (folder / "found.json").write_text(json.dumps(found))
-    at = "found.json"
+    source = "found.json"
     for after in ("kept.json", "again.json"):
-        words = [sys.executable, str(program), at, after]
+        words = [sys.executable, str(program), source, after]
         ran = subprocess.run(
             words,
             cwd=folder,
@@ -221,7 +221,7 @@ def kept(program: Path, found: Facts, folder: Path, path: str = os.environ["PATH
             timeout=60,
         )
         assert ran.returncode == 0, ran.stderr
-        at = after
+        source = after
     text = (folder / "kept.json").read_text()
     assert (folder / "again.json").read_text() == text
     facts: Facts = json.loads(text)

@@ -67,10 +67,10 @@ def test_two_hosts_begin_together_and_add_up(hosts, tmp_path, certs):
         eventually("cleat serves", lambda: "event=started" in log.read_text())
         lead = datetime.timedelta(seconds=5)
         begin = datetime.datetime.now(datetime.timezone.utc) + lead
-        at = begin.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        moment = begin.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         runs = [
             subprocess.Popen(
-                inside(name, binary(), "load", "-q", "-r", 50, "-d", "2s", "--start-at", at,
+                inside(name, binary(), "load", "-q", "-r", 50, "-d", "2s", "--start-at", moment,
                        "--json", tmp_path / f"{number}.json", f"10.99.{number}.1:8443"),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             for number, name in enumerate(clients, 1)
@@ -90,7 +90,7 @@ def test_two_hosts_begin_together_and_add_up(hosts, tmp_path, certs):
         json.loads((tmp_path / f"{name}.json").read_text()) for name in ("1", "2", "both")
     )
     # Begun at the moment that was given, both of them.
-    assert one["started"] == two["started"] == both["started"] == at
+    assert one["started"] == two["started"] == both["started"] == moment
     assert both["failures"] == []
     assert both["attempts"] == both["ok"] == 200
     assert both["rate_asked"] == 100

@@ -67,20 +67,20 @@ def build(certs: CertificateMaker, tmp_path_factory: pytest.TempPathFactory) -> 
     if libraries is None:
         pytest.skip("install the package with the examples of the installed Boost")
     cleat = Path(os.environ["CLEAT_BUILD"])
-    here = cleat / "boost_examples"
-    shutil.rmtree(here / "installed", ignore_errors=True)
-    run("cmake", "--install", cleat, "--prefix", here / "installed")
-    programs = replacements.copy(libraries, here / "examples")
+    folder = cleat / "boost_examples"
+    shutil.rmtree(folder / "installed", ignore_errors=True)
+    run("cmake", "--install", cleat, "--prefix", folder / "installed")
+    programs = replacements.copy(libraries, folder / "examples")
     names = {str(Path(each).with_suffix("")).replace("/", "."): each for each in programs}
     wanted = sorted(names if os.environ.get("CLEAT_BOOST_EXAMPLES") == "all" else FEW & set(names))
-    os.environ["CCACHE_BASEDIR"] = str(here)
+    os.environ["CCACHE_BASEDIR"] = str(folder)
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     # -g and optimization would make it slower, and tell no more.
-    run("cmake", "-S", HERE, "-B", here / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
-        f"-DCMAKE_PREFIX_PATH={here / 'installed'}", f"-DFOLDER={here / 'examples'}",
+    run("cmake", "-S", HERE, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
+        f"-DCMAKE_PREFIX_PATH={folder / 'installed'}", f"-DFOLDER={folder / 'examples'}",
         "-DEXAMPLES=" + ";".join(names[each] for each in wanted), *launcher)  # fmt: skip
-    run("cmake", "--build", here / "build")
-    return Build(here / "build", sorted(names), wanted, work_folder(certs, tmp_path_factory))
+    run("cmake", "--build", folder / "build")
+    return Build(folder / "build", sorted(names), wanted, work_folder(certs, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ def with_files(header: str, text: str) -> str:
     return text.replace("#include", CONTENTS_OF + "#include", 1)
 
 
-def copy(libraries: Path, into: Path) -> list[str]:
+def copy(libraries: Path, folder: Path) -> list[str]:
     """copy returns the TLS examples of a folder with Boost's libraries: programs, by their paths
     below it."""
     programs = []
@@ -80,7 +80,7 @@ def copy(libraries: Path, into: Path) -> list[str]:
             elif is_about_tls(text) and source.suffix == ".cpp":
                 made = INCLUDES + made
                 programs.append(str(source.relative_to(libraries)))
-            target = into / source.relative_to(libraries)
+            target = folder / source.relative_to(libraries)
             target.parent.mkdir(parents=True, exist_ok=True)
             # A copy that is written again is compiled again.
             if not target.exists() or target.read_text() != made:

@@ -333,17 +333,51 @@ def sentences(file: File) -> Iterator[Finding]:
             yield Finding(file.path, number, "sentences", f"'{found[1]}': say who does what")
 
 
-OBJECT = r"(?:[&*>]|\b(?:auto|int|bool|char|\w+_t|\w+_view)) (of|at|by|on|in|with|told|here|wish)"
+# Names that say nothing. In C++ a type comes before a name, so more of them can be told from words.
+NAMELESS = "of|at|by|on|in|with|told|here|wish|into|there"
+CPP_OBJECT = (
+    rf"(?:(?<=[\w>])(?:&&?|\*+)|\S>|\b(?:auto|int|bool|char|\w+_t|\w+_view)) "
+    rf"({NAMELESS}|again|said)(?=[,;){{}} =])"
+)
+JS_OBJECT = (
+    rf"\b(?:const|let|var) ({NAMELESS})\b"
+    rf"|[(,] ?({NAMELESS})(?=[,)].*(?:=>|\{{$))|(?<![\w.])({NAMELESS}) =>"
+)
 
 
 def objects(file: File) -> Iterator[Finding]:
     """Objects have nouns for names, not prepositions."""
-    if not file.is_cpp:
+    if file.suffix == ".py":
+        found = python_objects(file)
+    elif file.is_cpp:
+        found = matches_in_code(file, CPP_OBJECT, r"//|/\*|^\s*\*")
+    elif file.suffix == ".js":
+        found = matches_in_code(file, JS_OBJECT, r"//|/\*|^\s*\*|['`\"]")
+    else:
         return
+    for number, name in found:
+        yield Finding(file.path, number, "objects", f"an object called '{name}'")
+
+
+def matches_in_code(file: File, pattern: str, end: str) -> Iterator[tuple[int, str]]:
+    """matches_in_code looks for names in each line before a comment, or what else ends code."""
     for number, line in enumerate(file.lines, 1):
-        code = re.split(r"//|/\*|^\s*\*", line)[0]
-        if found := re.search(rf"{OBJECT}(?=[,;){{}} =])", code):
-            yield Finding(file.path, number, "objects", f"an object called '{found[1]}'")
+        if found := re.search(pattern, re.split(end, line)[0]):
+            yield number, next(filter(None, found.groups()))
+
+
+def python_objects(file: File) -> Iterator[tuple[int, str]]:
+    """python_objects yields the parameters, variables and attributes that have such names."""
+    for node in ast.walk(ast.parse("\n".join(file.lines))):
+        name = ""
+        if isinstance(node, ast.arg):
+            name = node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            name = node.attr
+        if re.fullmatch(NAMELESS, name):
+            yield node.lineno, name
 
 
 RULES: tuple[Rule, ...] = (

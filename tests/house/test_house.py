@@ -49,18 +49,32 @@ PLANTED = [
     ("links", "docs/a.md", "[a](a.md), [top](../README.md#top)\n", 1),
     ("sleep", "src/cleat/net/a_test.cpp", "std::this_thread::sleep_for(1ms);\n", 1),
     ("test-import", "tests/program/test_a.py", "import os\nfrom test_b import c\n", 2),
-    ("sentences", "src/cleat/net/a.cpp", "int a; // What is left stays.\nint b; // Who asks.\n", 2),
+    ("sentences", "src/cleat/net/a.cpp", "int a; // What if?\nint b; // Who asks.\n", 2),
     ("sentences", "docs/a.md", "# A\n\nIt ends. Nobody hears it.\n", 3),
     ("sentences", "scripts/thing", "#!/bin/sh\n# The client is told to go.\n", 2),
     ("objects", "src/cleat/net/a.cpp", "void f(service& at);\n", 1),
     ("objects", "apps/cleat/a.hpp", HEADER + "int of = 0;\n", 3),
+    ("objects", "apps/cleat/a.cpp", "void f(family&& into);\n", 1),
+    ("objects", "apps/cleat/a.cpp", "std::vector<int> there;\n", 1),
+    ("objects", "apps/cleat/a.cpp", "bool again = true;\n", 1),
+    ("objects", "perf/a.py", "def f(on: int) -> None: ...\n", 1),
+    ("objects", "perf/a.py", "a = 1\nhere, b = a, a\n", 2),
+    ("objects", "tests/a.py", "class A:\n    def f(self):\n        self.at = 0\n", 3),
+    ("objects", "apps/cleat/a.js", "const at = 0;\n", 1),
+    ("objects", "apps/cleat/a.js", "const bars = (rows, of) =>\n    rows;\n", 1),
+    ("objects", "apps/cleat/a.js", "function f(into) {\n}\n", 1),
+    ("objects", "apps/cleat/a.js", "points.map((a) => a).some(by => by);\n", 1),
 ]
 
 INNOCENT = {
     "docs/style.md": "# What two workers share\n\n> Who asks, waits.\n\n```\nWho am i\n```\n"
     "\nWho asks?\n",
     "tests/program/test_a.py": "from b import test_c\n",
-    "src/cleat/core/words.cpp": "int f(int from, int to); // the int in a pair\n",
+    "src/cleat/core/words.cpp": "int f(int from, int to); // the int in a pair\n"
+    "bool g = h && again;\n",
+    "perf/words.py": "from a import b\nfor each in b.at(1):\n    print(f'at {each.by}', on=2)\n",
+    "apps/cleat/words.js": "const a = list.at(-1); // const at = 0;\npoints.push({ at: a });\n"
+    "const text = 'wait (for it, there) => {';\n",
     "src/cleat/core/a.hpp": HEADER + "#include <vector>\n",
     "src/cleat/tls/a.cpp": "#include <cleat/core/a.hpp>\n#include <openssl/ssl.h>\n",
     "src/cleat/tls/backend/awslc/a.cpp": "#if 1\n#endif\n",

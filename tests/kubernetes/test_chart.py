@@ -210,10 +210,10 @@ def test_cleat_takes_the_configuration(values, tmp_path):
     certs = CertificateMaker(tmp_path)
     text = configuration(found)
     for path in re.findall(r'"(/etc/cleat/\S+)"', text):
-        here = Path(f"{tmp_path}{path}")
-        made = certs.named(here.parent.name, f"DNS:{here.parent.name}.test")
-        here.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(made.key if path.endswith(".key") else made.cert, here)
+        place = Path(f"{tmp_path}{path}")
+        made = certs.named(place.parent.name, f"DNS:{place.parent.name}.test")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(made.key if path.endswith(".key") else made.cert, place)
     # A name of the cluster has no address here; and another cleat may have the port.
     text = text.replace("/etc/cleat/", f"{tmp_path}/etc/cleat/")
     text = text.replace("web.default.svc", "127.0.0.1").replace("fd00::1", "::1")

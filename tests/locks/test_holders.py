@@ -100,12 +100,12 @@ def test_locks_that_two_threads_take_in_both_orders(record):
     report = run.report()
     (inversion,) = report["inversions"]
     assert "upper" in inversion["first"] and "lower" in inversion["second"]
-    there, back = inversion["first_then_second"], inversion["second_then_first"]
-    for side, function in ((there, "upper_then_lower"), (back, "lower_then_upper")):
+    forth, back = inversion["first_then_second"], inversion["second_then_first"]
+    for side, function in ((forth, "upper_then_lower"), (back, "lower_then_upper")):
         for place in (side["had"], side["asked"]):
             assert function in place["function"]
             assert function in names(report, place)[1]
-    assert there["asked"]["tid"] != back["asked"]["tid"]
+    assert forth["asked"]["tid"] != back["asked"]["tid"]
     text = run.text()
     assert "Locks taken in both orders" in text
     assert "asked for" in text and "in lower_then_upper" in text

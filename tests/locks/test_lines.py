@@ -108,8 +108,8 @@ def test_threads_that_do_not_wait_for_each_other_are_told_apart(lines):
     """However they meet: each takes the line from the code of the other."""
     rows = named(lines("contend", 300_000), "contended")
     for row in rows:
-        here, before = " ".join(row["stack"]), " ".join(row["stack_before"])
-        assert ("add_left" in here) != ("add_left" in before), row
+        present, before = " ".join(row["stack"]), " ".join(row["stack_before"])
+        assert ("add_left" in present) != ("add_left" in before), row
 
 
 def test_pages_that_the_kernel_has_just_made_come_from_no_thread(lines):

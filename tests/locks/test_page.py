@@ -241,7 +241,7 @@ def scale(ticks: list[tuple[str, float]]) -> Callable[[float], float]:
     signs = {"": 1, "k": 1e3, "M": 1e6}
     values = [float(word.rstrip("kM")) * signs[word.lstrip(".0123456789")] for word, _ in ticks]
     (first, last), (start, end) = (values[0], values[-1]), (ticks[0][1], ticks[-1][1])
-    return lambda at: first * math.exp(math.log(last / first) * (at - start) / (end - start))
+    return lambda x: first * math.exp(math.log(last / first) * (x - start) / (end - start))
 
 
 def is_same(shown: str, said: str) -> bool:
@@ -258,8 +258,8 @@ def test_the_chart_shows_what_per_operation_says(shown, priced):
     text = locks("per-operation", run.trace, "-n", 80).stdout
     shown.show(1200)
     shown.open(page)
-    there = "return dom.data().per_operation"
-    assert shown.run(there) == said
+    query = "return dom.data().per_operation"
+    assert shown.run(query) == said
 
     first, second = said["locks"]
     assert {"held_mutex", "brief_mutex"} == {each["name"].split("::")[-1] for each in said["locks"]}
@@ -357,11 +357,11 @@ def test_locks_that_saturate_together_are_distinct(shown, priced, tmp_path, core
     assert shown.log("browser") == []
     chart = shown.run(CHART)
     numbers = sorted(chart["numbers"])
-    assert len(numbers) == sum(at <= 128 for at in cores)
+    assert len(numbers) == sum(count <= 128 for count in cores)
     assert all(b - a >= 18 for a, b in zip(numbers, numbers[1:]))
     read = scale(chart["cores"])
     marked = sorted(read(x) for x, _ in chart["points"])
-    assert marked == pytest.approx([at for at in cores if 1 <= at <= 128], rel=0.01)
+    assert marked == pytest.approx([count for count in cores if 1 <= count <= 128], rel=0.01)
     top, bottom = chart["rates"][-1][1], chart["rates"][0][1]
     assert all(top <= y <= bottom for y in [*numbers, *(y for _, y in chart["points"])])
 

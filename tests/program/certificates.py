@@ -68,14 +68,14 @@ class CertificateMaker:
         return self.make(name, EC, ["-x509", "-days", "30", "-subj", f"/CN={name}", *more])
 
     def signed(
-        self, name: str, by: Certificate, subject: str, extensions: str = ""
+        self, name: str, issuer: Certificate, subject: str, extensions: str = ""
     ) -> Certificate:
         """signed makes a client's certificate that an authority has signed. The extensions are
         lines of openssl's configuration."""
         if name in self.made:
             return self.made[name]
         key, cert, request = self.requested(name, subject)
-        authority = ["-CA", by.cert, "-CAkey", by.key, "-CAcreateserial"]
+        authority = ["-CA", issuer.cert, "-CAkey", issuer.key, "-CAcreateserial"]
         if extensions:
             file = self.folder / f"{name}.ext"
             file.write_text(extensions)
@@ -83,7 +83,7 @@ class CertificateMaker:
         openssl("x509", "-req", "-in", request, *authority, "-days", "30", "-out", cert)
         return self.keep(name, cert, key)
 
-    def crl(self, name: str, by: Certificate, *revoked: Certificate, dates: str = "") -> Path:
+    def crl(self, name: str, issuer: Certificate, *revoked: Certificate, dates: str = "") -> Path:
         """crl makes a CRL of an authority, in PEM: of now and for a month, or between two dates
         with a blank between them."""
         books = self.folder / f"{name}.books"
@@ -91,7 +91,7 @@ class CertificateMaker:
         books.mkdir()
         (books / "index").touch()
         (books / "config").write_text(BOOKS.format(folder=books))
-        how = ["-config", books / "config", "-cert", by.cert, "-keyfile", by.key]
+        how = ["-config", books / "config", "-cert", issuer.cert, "-keyfile", issuer.key]
         for each in revoked:
             openssl("ca", *how, "-revoke", each.cert)
         when = ["-crldays", "30"]
@@ -101,12 +101,12 @@ class CertificateMaker:
         openssl("ca", *how, "-gencrl", *when, "-out", books / "crl.pem")
         return books / "crl.pem"
 
-    def expired(self, name: str, subject: str, by: Certificate | None = None) -> Certificate:
+    def expired(self, name: str, subject: str, issuer: Certificate | None = None) -> Certificate:
         """expired makes a certificate of the past, signed by an authority or by itself."""
-        return self.dated(name, subject, "20200101000000Z", "20200102000000Z", by)
+        return self.dated(name, subject, "20200101000000Z", "20200102000000Z", issuer)
 
     def dated(
-        self, name: str, subject: str, first: str, last: str, by: Certificate | None = None
+        self, name: str, subject: str, first: str, last: str, issuer: Certificate | None = None
     ) -> Certificate:
         """dated makes a certificate that is valid between two dates."""
         if name in self.made:
@@ -117,7 +117,9 @@ class CertificateMaker:
         books.mkdir()
         (books / "index").touch()
         (books / "config").write_text(BOOKS.format(folder=books))
-        signer = ["-cert", by.cert, "-keyfile", by.key] if by else ["-selfsign", "-keyfile", key]
+        signer = ["-selfsign", "-keyfile", key]
+        if issuer:
+            signer = ["-cert", issuer.cert, "-keyfile", issuer.key]
         dates = ["-startdate", first, "-enddate", last]
         how = ["-batch", "-notext", "-config", books / "config"]
         openssl("ca", *how, *signer, *dates, "-in", request, "-out", cert)

@@ -20,37 +20,37 @@ def parse(line: str) -> dict[str, str]:
     return pairs(line, moment.end(), {"time": moment[0]})
 
 
-def pairs(line: str, at: int = 0, fields: dict[str, str] | None = None) -> dict[str, str]:
+def pairs(line: str, column: int = 0, fields: dict[str, str] | None = None) -> dict[str, str]:
     """pairs reads key=value pairs, from a column on."""
     fields = fields or {}
-    while at < len(line):
-        begin = at + 1 if fields else at
+    while column < len(line):
+        begin = column + 1 if fields else column
         key = KEY.match(line, begin)
-        if (fields and line[at] != " ") or not key or line[key.end() : key.end() + 1] != "=":
-            raise NotALogLine(f"no key at column {at} of {line!r}")
+        if (fields and line[column] != " ") or not key or line[key.end() : key.end() + 1] != "=":
+            raise NotALogLine(f"no key at column {column} of {line!r}")
         if key[0] in fields:
             raise NotALogLine(f"{key[0]} twice in {line!r}")
-        fields[key[0]], at = value(line, key.end() + 1)
+        fields[key[0]], column = value(line, key.end() + 1)
     return fields
 
 
-def value(line: str, at: int) -> tuple[str, int]:
+def value(line: str, column: int) -> tuple[str, int]:
     """value reads one value, and returns it with the column behind it."""
-    if line[at : at + 1] != '"':
-        bare = BARE.match(line, at)
-        return (bare[0], bare.end()) if bare else ("", at)
+    if line[column : column + 1] != '"':
+        bare = BARE.match(line, column)
+        return (bare[0], bare.end()) if bare else ("", column)
     text = ""
-    at += 1
-    while line[at : at + 1] != '"':
-        if at >= len(line) or not " " <= line[at] <= "~":
+    column += 1
+    while line[column : column + 1] != '"':
+        if column >= len(line) or not " " <= line[column] <= "~":
             raise NotALogLine(f"no end of the quotes, or a raw byte in them, in {line!r}")
-        if line[at] != "\\":
-            text += line[at]
-            at += 1
-        elif line[at + 1 : at + 2] == "u":
-            text += chr(int(line[at + 2 : at + 6], 16))
-            at += 6
+        if line[column] != "\\":
+            text += line[column]
+            column += 1
+        elif line[column + 1 : column + 2] == "u":
+            text += chr(int(line[column + 2 : column + 6], 16))
+            column += 6
         else:
-            text += ESCAPES[line[at + 1]]
-            at += 2
-    return text, at + 1
+            text += ESCAPES[line[column + 1]]
+            column += 2
+    return text, column + 1

@@ -91,17 +91,17 @@ def test_every_field_is_what_the_client_knows(serve, access, certs, origin, vers
 
 def number_lists(hello):
     """number_lists takes a ClientHello record apart: suites, extensions with their bodies."""
-    at = 5 + 4 + 2 + 32
-    at += 1 + hello[at]
-    size = int.from_bytes(hello[at : at + 2], "big")
-    suites = [hello[at + 2 + i : at + 4 + i].hex() for i in range(0, size, 2)]
-    at += 2 + size
-    at += 1 + hello[at] + 2
+    offset = 5 + 4 + 2 + 32
+    offset += 1 + hello[offset]
+    size = int.from_bytes(hello[offset : offset + 2], "big")
+    suites = [hello[offset + 2 + i : offset + 4 + i].hex() for i in range(0, size, 2)]
+    offset += 2 + size
+    offset += 1 + hello[offset] + 2
     extensions = {}
-    while at < len(hello):
-        size = int.from_bytes(hello[at + 2 : at + 4], "big")
-        extensions[hello[at : at + 2].hex()] = hello[at + 4 : at + 4 + size]
-        at += 4 + size
+    while offset < len(hello):
+        size = int.from_bytes(hello[offset + 2 : offset + 4], "big")
+        extensions[hello[offset : offset + 2].hex()] = hello[offset + 4 : offset + 4 + size]
+        offset += 4 + size
     return suites, extensions
 
 
@@ -122,8 +122,8 @@ def test_ja4_is_that_of_the_clients_hello(serve, access, pieces):
     server = serve("--alpn-protos", "h2")
     with TlsClient(server.port, context(alpn=["h2", "http/1.1"]), handshake=False) as client:
         hello = client.client_hello()
-        for at in range(0, len(hello), len(hello) // pieces):
-            client.socket.sendall(hello[at : at + len(hello) // pieces])
+        for offset in range(0, len(hello), len(hello) // pieces):
+            client.socket.sendall(hello[offset : offset + len(hello) // pieces])
         client.handshake()
         client.exchange(MESSAGE)
     entry = access.wait_for(reason="client-truncated")

@@ -34,8 +34,8 @@ def strict(serve, certs):
 def test_a_client_certificate_that_is_refused_is_named(strict, access, certs, version, fault):
     server, admin = strict
     name = "late\x1b[31m" if fault == "hostile" else "late"
-    by = None if fault == "self-signed" else certs.authority("ca")
-    shown = certs.expired(f"late-{fault}", f"/CN={name}", by)
+    authority = None if fault == "self-signed" else certs.authority("ca")
+    shown = certs.expired(f"late-{fault}", f"/CN={name}", authority)
     refused(server.port, only(version, certificate=shown.pem))
     line = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
     subject = line["subject"]
@@ -44,7 +44,7 @@ def test_a_client_certificate_that_is_refused_is_named(strict, access, certs, ve
     assert line["fingerprint"] == shown.fingerprint
     entry = access.wait_for(error="bad-certificate")
     assert (entry["client_subject"], entry["client_fingerprint"]) == (subject, shown.fingerprint)
-    issuer = "CN=ca" if by else subject
+    issuer = "CN=ca" if authority else subject
     assert (line["issuer"], line["serial"]) == (issuer, shown.serial)
     assert (entry["client_issuer"], entry["client_serial"]) == (issuer, shown.serial)
     if version == TLS_1_2 and IS_OPENSSL:  # It does not tell them before the end.
@@ -124,8 +124,8 @@ def with_sni(port, extension):
         hello = client.client_hello()
         before = b"\0\0\0\6\0\4\0\0\1x"
         after = b"\0\0" + len(extension).to_bytes(2, "big") + extension
-        at = hello.index(before)
-        changed = bytearray(hello[:at] + after + hello[at + len(before) :])
+        offset = hello.index(before)
+        changed = bytearray(hello[:offset] + after + hello[offset + len(before) :])
         more = len(after) - len(before)
         size_at = list_of_extensions(hello)
         for place, octets in ((3, 2), (6, 3), (size_at, 2)):
@@ -140,10 +140,10 @@ def with_sni(port, extension):
 
 def list_of_extensions(hello):
     """Where the size of the extensions is, in a record with a ClientHello."""
-    at = 5 + 4 + 2 + 32
-    at += 1 + hello[at]
-    at += 2 + int.from_bytes(hello[at : at + 2], "big")
-    return at + 1 + hello[at]
+    offset = 5 + 4 + 2 + 32
+    offset += 1 + hello[offset]
+    offset += 2 + int.from_bytes(hello[offset : offset + 2], "big")
+    return offset + 1 + hello[offset]
 
 
 def name_list(kind, name):

@@ -141,15 +141,15 @@ def refused(certs, sockets, *flags, **how):
 
 
 def test_what_cannot_serve_is_an_error(certs, passed):
-    here = frontend(passed)
+    address = frontend(passed)
     text = refused(certs, [passed], "-f", "[127.0.0.1]:0", names="web")
     assert f"no frontend listens on 127.0.0.1:{port_of(passed)} (descriptor 3, named web)" in text
     assert "ListenStream=" in text
     with socket.socket() as idle, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
         for other in (idle, datagrams):
-            text = refused(certs, [passed, other], "-f", here, names="web:more")
+            text = refused(certs, [passed, other], "-f", address, names="web:more")
             assert "descriptor 4 (more) is no TCP socket that listens" in text
-    text = refused(certs, [passed], "-f", here, names="one:two")
+    text = refused(certs, [passed], "-f", address, names="one:two")
     assert "LISTEN_FDNAMES has 2 names, and LISTEN_FDS says 1" in text
     with listening(shared=True) as first, listening(port=port_of(first), shared=True) as second:
         text = refused(certs, [first, second], "-f", frontend(first))

@@ -25,8 +25,8 @@ def upload_and_download(client, size):
             if not unsent:
                 piece = next(stream, None)
                 is_writing = piece is not None
-                for at in range(0, len(piece or b""), 16384):
-                    client.tls.write(piece[at : at + 16384])
+                for offset in range(0, len(piece or b""), 16384):
+                    client.tls.write(piece[offset : offset + 16384])
                 unsent = memoryview(client.outgoing.read())
             unsent = unsent[client.socket.send(unsent) :] if unsent else unsent
         if readable:

@@ -15,7 +15,7 @@ from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, only, refused
 
 @pytest.fixture
 def expired(certs, ca):
-    return certs.expired("past", "/CN=yesterday", by=ca).pem
+    return certs.expired("past", "/CN=yesterday", issuer=ca).pem
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def test_a_strangers_is_refused(serve, bad, version, mode):
     server = serve(mode)
     why = refused(server.port, showing(bad, version))
     assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
-    told = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
-    assert "issuer" in told["detail"] or "self-signed" in told["detail"]
+    line = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
+    assert "issuer" in line["detail"] or "self-signed" in line["detail"]
 
 
 @VERSIONS
@@ -59,8 +59,8 @@ def test_an_expired_one_is_refused(serve, expired, version):
     server = serve("required")
     why = refused(server.port, only(version, certificate=expired))
     assert "CERTIFICATE_EXPIRED" in (getattr(why, "reason", "") or "")
-    told = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
-    assert told["detail"] == "certificate has expired"
+    line = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
+    assert line["detail"] == "certificate has expired"
 
 
 def test_none_does_not_ask(cleat, bad):

@@ -225,7 +225,7 @@ def test_silence_ends_in_a_reset(serve, origin, good):
     assert server.wait_for_log(event="connection-closed")["reason"] == "idle-timeout"
 
 
-# Who is let in, and where to.
+# Admission of clients, and their destinations.
 
 
 def test_address_lists_and_limits(serve, origin, good, tmp_path):
@@ -379,9 +379,9 @@ def test_metrics(serve, origin, good, tmp_path):
 
 
 def test_checks_take_a_server_out(serve, origin, good):
-    gone, here = (origin(over_tls(settings(good), saying(name))) for name in ("gone", "here"))
+    gone, serving = (origin(over_tls(settings(good), saying(name))) for name in ("gone", "here"))
     gone.close()
-    server = serve(local(gone), local(here), lines=("check = tcp", "check-interval = 1"))
+    server = serve(local(gone), local(serving), lines=("check = tcp", "check-interval = 1"))
     server.wait_for_log(event="server-down")
     assert {answer(server.port) for _ in range(4)} == {"here"}
     assert not server.log(event="connect-failed")

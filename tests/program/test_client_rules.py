@@ -170,7 +170,7 @@ def test_an_expired_certificate_does_not_resume(serve, certs, ca, version):
     """A session lives longer than the certificate that was shown for it."""
     now = datetime.datetime.now(datetime.timezone.utc)
     dates = [(now + datetime.timedelta(seconds=s)).strftime("%Y%m%d%H%M%SZ") for s in (-60, 4)]
-    soon = certs.dated(f"rules-soon-{version}", "/CN=soon", *dates, by=ca)
+    soon = certs.dated(f"rules-soon-{version}", "/CN=soon", *dates, issuer=ca)
     server = serve()
     tls = showing(soon, version)
     with TlsClient(server.port, tls) as client:
@@ -213,12 +213,12 @@ def test_refusals_are_counted_by_reason(serve, tmp_path, mixed):
 
 def test_curl_and_gnutls_hear_of_it(serve, mixed, web):
     server = serve('client-allow = { cn = "web" }')
-    told = subprocess.run(
+    curl = subprocess.run(
         ["curl", "-sSk", "--cert", mixed.pem, f"https://127.0.0.1:{server.port}/"],
         capture_output=True, text=True, timeout=DEADLINE,
     )
-    assert told.returncode != 0
-    assert not HAS_ALERTS or "access denied" in told.stderr, told.stderr
+    assert curl.returncode != 0
+    assert not HAS_ALERTS or "access denied" in curl.stderr, curl.stderr
     for shown, good in ((mixed, False), (web, True)):
         files = ["--x509certfile", shown.cert, "--x509keyfile", shown.key]
         ran = subprocess.run(

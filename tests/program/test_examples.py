@@ -142,9 +142,9 @@ def test_a_client_resumes_its_sessions(example, cleat, certs, tmp_path):
     for resumed in ("", ", resumed"):
         ran = run("https_client", "--host", "localhost", *flags, "--sessions", sessions)
         assert (ran.returncode, ran.stderr) == (0, "")
-        told = ran.stdout.splitlines()
-        assert [line.startswith("200 TLSv1.3, ") for line in told] == [True, True]
-        assert told[0].endswith(f" bytes{resumed}") and told[1].endswith(" bytes, resumed")
+        answers = ran.stdout.splitlines()
+        assert [line.startswith("200 TLSv1.3, ") for line in answers] == [True, True]
+        assert answers[0].endswith(f" bytes{resumed}") and answers[1].endswith(" bytes, resumed")
     assert sessions.stat().st_mode & 0o777 == 0o600
 
     sessions.write_text("no sessions")

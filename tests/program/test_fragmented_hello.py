@@ -51,8 +51,8 @@ def test_many_segments(cleat, size):
     with TlsClient(server.port, long_alpn(size), handshake=False) as client:
         hello = client.client_hello()
         assert len(hello) > size
-        for at in range(0, len(hello), 1400):
-            client.socket.sendall(hello[at : at + 1400])
+        for offset in range(0, len(hello), 1400):
+            client.socket.sendall(hello[offset : offset + 1400])
         finish(client)
     assert server.wait_for_log(event="handshake-done", alpn="h2")
 
@@ -120,6 +120,6 @@ def test_every_flight_in_small_records(cleat, version):
         client.socket.sendall(fragmented(client.client_hello(), 7))
         client.pull()
         last = client.client_hello()
-        for at in range(0, len(last), 3):
-            client.socket.sendall(last[at : at + 3])
+        for offset in range(0, len(last), 3):
+            client.socket.sendall(last[offset : offset + 3])
         finish(client)

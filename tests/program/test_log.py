@@ -196,7 +196,7 @@ def test_a_log_that_cannot_be_reopened_says_what_to_do(cleat, tmp_path):
     folder.rmdir()
     server.signal(signal.SIGUSR1)
     eventually("it has told", lambda: "event=log-not-reopened" in rotated.read_text())
-    told = [logfmt.parse(line) for line in rotated.read_text().splitlines()]
-    (line,) = [each for each in told if each["event"] == "log-not-reopened"]
+    lines = [logfmt.parse(line) for line in rotated.read_text().splitlines()]
+    (line,) = [each for each in lines if each["event"] == "log-not-reopened"]
     assert line["file"] == str(file)
     assert "Make its folder" in line["cure"] and "SIGUSR1" in line["cure"]

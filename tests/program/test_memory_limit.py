@@ -57,9 +57,9 @@ def client(port: int, server: Cleat) -> tuple[socket.socket, bool]:
         return made.socket, True
 
 
-def is_heard(by: TlsClient) -> bool:
+def is_heard(client: TlsClient) -> bool:
     try:
-        return by.exchange(b"still there") == b"still there"
+        return client.exchange(b"still there") == b"still there"
     except (OSError, EOFError, ssl.SSLError):
         return False
 

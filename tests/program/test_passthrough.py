@@ -155,8 +155,8 @@ def test_many_records(server, version, size, name):
 def test_many_segments(server, size, name):
     with TlsClient(server.port, long_alpn(size), name=name, handshake=False) as client:
         hello = client.client_hello()
-        for at in range(0, len(hello), 1400):
-            client.socket.sendall(hello[at : at + 1400])
+        for offset in range(0, len(hello), 1400):
+            client.socket.sendall(hello[offset : offset + 1400])
         client.handshake()
         assert client.exchange(b"understood") == b"understood"
 

@@ -102,11 +102,11 @@ def test_a_planted_link_gets_nothing(certs, their_folder, key, plant):
 
 @pytest.mark.parametrize("key", ["log-filename", "pidfile"])
 def test_a_planted_link_to_nothing_makes_nothing(certs, their_folder, key):
-    wish = their_folder.parent / "not-there-yet"
-    (their_folder / "link").symlink_to(wish)
+    target = their_folder.parent / "not-there-yet"
+    (their_folder / "link").symlink_to(target)
     flags = ["--user", "nobody", "-f", "[127.0.0.1]:0", f"--{key}", their_folder / "link"]
     assert program.run(*flags, certs.ecdsa.pem).returncode == 1
-    assert not wish.exists()
+    assert not target.exists()
 
 
 def test_a_log_is_given_to_the_user_only_if_it_is_new(cleat, their_folder):

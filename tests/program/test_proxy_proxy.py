@@ -41,10 +41,10 @@ def test_it_is_passed_on(server, upstreams, kind):
     with TlsClient(server.port, before_tls=header) as client:
         client.send(b"data")
         assert upstreams.accept().receive_exactly(len(header) + 4) == header + b"data"
-    told = server.wait_for_log(event="handshake-done")
+    line = server.wait_for_log(event="handshake-done")
     sources = {"v1": "192.0.2.1:1234", "v1 over IPv6": "[2001:db8::1]:1234"}
     sources |= {"v2": "192.0.2.1:1234", "v2 with a TLV": "192.0.2.1:1"}
-    assert told.get("source") == sources.get(kind), told
+    assert line.get("source") == sources.get(kind), line
 
 
 @pytest.mark.parametrize("kind", ["v1", "v2 with a TLV"])

@@ -147,7 +147,7 @@ def test_a_session_does_not_outlive_its_clients_certificate(places, certs, ca, c
     """The session is valid for longer, by cleat's clock too."""
     now = datetime.datetime.now(datetime.timezone.utc)
     dates = [(now + datetime.timedelta(seconds=s)).strftime("%Y%m%d%H%M%SZ") for s in (-60, 600)]
-    soon = certs.dated(f"soon-{now:%f}", "/CN=soon", *dates, by=ca)
+    soon = certs.dated(f"soon-{now:%f}", "/CN=soon", *dates, issuer=ca)
     server = places(verifies(ca), env=clock.environment)
     tls = client(certificate=soon.pem)
     _, session = visit(server.port, tls)

@@ -33,8 +33,8 @@ def test_a_kernel_without_landlock_serves_by_default_and_says_so(site, certs):
     assert line["landlock"] == "no" and "has no Landlock" in line["reason"]
     assert line["no_new_privs"] == "yes"
     assert not [each for each in server.log(level="warning") if each["event"] == "sandbox"]
-    told = run("--version", preexec_fn=without_landlock).stdout
-    assert "no Landlock" in told
+    text = run("--version", preexec_fn=without_landlock).stdout
+    assert "no Landlock" in text
 
 
 @needs_landlock

@@ -139,9 +139,9 @@ def test_a_forged_id_is_a_full_handshake(cleat):
             with TlsClient(server.port, tls, handshake=False) as client:
                 hello = client.client_hello()
                 # The headers of record and message, version, random: then the ID, which is empty.
-                at = 5 + 4 + 2 + 32
-                assert hello[at] == 0
-                body = hello[9:at] + bytes([len(forged)]) + forged + hello[at + 1 :]
+                offset = 5 + 4 + 2 + 32
+                assert hello[offset] == 0
+                body = hello[9:offset] + bytes([len(forged)]) + forged + hello[offset + 1 :]
                 message = b"\1" + len(body).to_bytes(3, "big") + body
                 client.socket.sendall(b"\x16\3\1" + len(message).to_bytes(2, "big") + message)
                 # ServerHello, with an ID of the server's own, which is not the forged one.

@@ -74,8 +74,8 @@ def test_an_upstream_that_stops_reading(proxied):
         sent, unsent = 0, memoryview(b"")
         client.socket.setblocking(False)
         for piece in pieces(SIZE):
-            for at in range(0, len(piece), 16384):
-                client.tls.write(piece[at : at + 16384])
+            for offset in range(0, len(piece), 16384):
+                client.tls.write(piece[offset : offset + 16384])
             unsent = memoryview(client.outgoing.read())
             while unsent and select.select([], [client.socket], [], STALL)[1]:
                 unsent = unsent[client.socket.send(unsent) :]

@@ -12,13 +12,13 @@ from tls_client import refused
 def svid(certs):
     """Makes an X.509-SVID of a trust domain's authority."""
 
-    def svid(name, by, path):
+    def svid(name, authority, path):
         extensions = (
             f"subjectAltName=URI:spiffe://example.org{path}\n"
             "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n"
             "extendedKeyUsage=serverAuth,clientAuth\n"
         )
-        return certs.signed(name, by, "/C=US/O=SPIRE", extensions)
+        return certs.signed(name, authority, "/C=US/O=SPIRE", extensions)
 
     return svid
 

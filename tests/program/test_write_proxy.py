@@ -111,11 +111,11 @@ def test_v2_tells_a_post_quantum_group(cleat, upstreams, can, post_quantum):
     if can["post-quantum group"] != "yes":
         pytest.skip(f"{can['TLS library']} has no post-quantum group")
     server = cleat("--write-proxy-v2", backend=upstreams)
-    told = {}
+    received = {}
 
     def tell():
         upstream = upstreams.accept()
-        told["group"] = parse_v2(receive_v2(upstream)).ssl[proxy_header.SSL_GROUP]
+        received["group"] = parse_v2(receive_v2(upstream)).ssl[proxy_header.SSL_GROUP]
         upstream.send(upstream.receive_exactly(4))
         upstream.receive_to_end()
         upstream.close()
@@ -124,7 +124,7 @@ def test_v2_tells_a_post_quantum_group(cleat, upstreams, can, post_quantum):
     thread.start()
     post_quantum(server.port)
     thread.join(30)
-    assert told["group"] == b"X25519MLKEM768"
+    assert received["group"] == b"X25519MLKEM768"
 
 
 def test_v2_without_sni_and_alpn(cleat, upstreams):

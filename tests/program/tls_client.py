@@ -250,8 +250,8 @@ def fragmented(stream: bytes, size: int) -> bytes:
     that for handshake messages, and the transcript does not change by it."""
     out = b""
     for head, fragment in records(stream):
-        for at in range(0, len(fragment), size):
-            piece = fragment[at : at + size]
+        for offset in range(0, len(fragment), size):
+            piece = fragment[offset : offset + size]
             out += head[:3] + len(piece).to_bytes(2, "big") + piece
     return out
 

@@ -34,19 +34,19 @@ def local(origin: Origin) -> str:
 
 def server_certificate(
     certs: CertificateMaker,
-    by: Certificate,
+    issuer: Certificate,
     names: str = "DNS:localhost,IP:127.0.0.1",
     days: int = 30,
     usage: str = "serverAuth",
 ) -> Certificate:
     """A certificate that an authority has signed. With days = -1 it has expired."""
-    name = f"{by.cert.stem}-{names}-{days}-{usage}".replace(":", "_").replace(",", "_")
+    name = f"{issuer.cert.stem}-{names}-{days}-{usage}".replace(":", "_").replace(",", "_")
     if name in certs.made:
         return certs.made[name]
     key, cert, request = certs.requested(name, "/CN=server")
     extensions = certs.folder / f"{name}.extensions"
     extensions.write_text(f"subjectAltName={names}\nextendedKeyUsage={usage}\n")
-    signer = ["-CA", by.cert, "-CAkey", by.key, "-CAcreateserial"]
+    signer = ["-CA", issuer.cert, "-CAkey", issuer.key, "-CAcreateserial"]
     more = ["-days", days, "-extfile", extensions, "-out", cert]
     openssl("x509", "-req", "-in", request, *signer, *more)
     return certs.keep(name, cert, key)

@@ -34,7 +34,7 @@ class Scanner:
     def __init__(self, text: str) -> None:
         code = DIRECTIVE.sub("", COMMENT.sub("", text))
         self.text = " ".join(STRING.sub('""', code).split())
-        self.at = 0
+        self.offset = 0
         self.scopes: list[tuple[str, bool]] = []  # The name, and whether the rest of it is public.
         self.classes: set[str] = set()
         self.functions: set[str] = set()
@@ -44,8 +44,8 @@ class Scanner:
         """skip_block goes behind the } of the { that was read."""
         depth = 1
         while depth:
-            depth += {"{": 1, "}": -1}.get(self.text[self.at], 0)
-            self.at += 1
+            depth += {"{": 1, "}": -1}.get(self.text[self.offset], 0)
+            self.offset += 1
 
     def is_public(self) -> bool:
         names = [part for name, _ in self.scopes for part in name.split("::")]
@@ -76,9 +76,9 @@ class Scanner:
 
     def scan(self) -> None:
         head = ""
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            self.at += 1
+        while self.offset < len(self.text):
+            letter = self.text[self.offset]
+            self.offset += 1
             if letter == "{":
                 head = self.open_block(head.strip())
             elif letter == "}":
@@ -90,7 +90,7 @@ class Scanner:
                     self.add(self.promised, named[1])
                 head = ""
             elif label := re.search(r"\b(public|protected|private):$", head + letter):
-                if not self.text[self.at : self.at + 1] == ":":
+                if not self.text[self.offset : self.offset + 1] == ":":
                     self.scopes[-1] = (self.scopes[-1][0], label[1] == "public")
                     head = ""
             else:

@@ -149,7 +149,7 @@ def test_the_tree_is_cut_out_of_the_report() -> None:
 def result() -> dict[str, Any]:
     """result is a whole document with two libraries."""
     names = {"release": "AWS-LC 5.12.0", "release-openssl-4": "OpenSSL 4.0.3"}
-    here = [
+    points = [
         vars(point) | {"operations": 20, "per_second": [10.0, 30.0, 20.0], "cpu_us": [100.0] * 3}
         for point in run.grid(list(names))
     ]
@@ -177,7 +177,7 @@ def result() -> dict[str, Any]:
         | {"libraries": names, "usable_cores": 2, "load_after": 1.0},
         "size": 1 << 20,
         "crowd": {"threads": 8, "connections": 20},
-        "points": here,
+        "points": points,
         "profiles": of_all,
         "overhead": [cost],
     }

@@ -83,41 +83,42 @@
 
     // Acquisitions that found no room, or were left out, are in no figure.
     const missing = ({ pid, lost, nested }) => {
-        const said = [];
-        if (lost > 0) said.push(`${units.count(lost)} acquisitions, stacks or threads found no room`);
+        const remarks = [];
+        if (lost > 0)
+            remarks.push(`${units.count(lost)} acquisitions, stacks or threads found no room`);
         if (nested > 0)
-            said.push(
+            remarks.push(
                 `${units.count(nested)} acquisitions were made by signal handlers that interrupted ` +
                     'the recorder',
             );
-        return said.map((each) => `Process ${pid}: ${each}, and are in no figure.`);
+        return remarks.map((each) => `Process ${pid}: ${each}, and are in no figure.`);
     };
 
     // Limits of the shares.
     const caveats = () => {
-        const said = profile.processes.flatMap(missing);
+        const remarks = profile.processes.flatMap(missing);
         if (profile.cpu_hz === 0)
-            said.push('CPU time was not sampled: the last two are unknown (run without --no-cpu).');
+            remarks.push('CPU time was not sampled: the last two are unknown (run without --no-cpu).');
         else if (profile.total.cpu_samples < 100)
-            said.push(
+            remarks.push(
                 `CPU shares are rough: ${profile.total.cpu_samples} samples, and a hundred are few.`,
             );
         if (profile.thread_ns_at_least)
-            said.push(
+            remarks.push(
                 'The end of a process is not known, only the time of its last record: shares of ' +
                     "the threads' time are at most so high.",
             );
         if (!profile.interruptions_known)
-            said.push(
+            remarks.push(
                 'Which holds were interrupted is not known: where threads are more than cores, ' +
                     'held has time without a core in it.',
             );
         if (profile.changed_files.length > 0)
-            said.push(
+            remarks.push(
                 `Names may be wrong, since files changed after the recording: ` +
                     `${profile.changed_files.join(', ')}.`,
             );
-        return said;
+        return remarks;
     };
 
     const graphs = () => {
@@ -126,21 +127,21 @@
         const which = el('select', { id: 'measure' });
         const some = measures.filter((each) => profile.total[each.key] > 0);
         for (const each of some) which.append(el('option', { value: each.key }, each.name));
-        const turned = el('input', { type: 'checkbox', id: 'inverted' });
+        const inverted = el('input', { type: 'checkbox', id: 'inverted' });
         const wanted = el('input', { type: 'search', id: 'wanted', placeholder: 'function' });
-        const again = () => {
+        const redraw = () => {
             const measure = some.find((each) => each.key === which.value);
             if (!measure) {
                 place.replaceChildren(el('p', {}, 'No stack was recorded.'));
                 return;
             }
-            const drawn = flame.draw(profile, measure, turned.checked, wanted.value, readout);
+            const drawn = flame.draw(profile, measure, inverted.checked, wanted.value, readout);
             place.replaceChildren(drawn.canvas);
             drawn.show();
         };
-        for (const each of [which, turned]) each.addEventListener('change', again);
-        wanted.addEventListener('input', again);
-        window.addEventListener('resize', again);
+        for (const each of [which, inverted]) each.addEventListener('change', redraw);
+        wanted.addEventListener('input', redraw);
+        window.addEventListener('resize', redraw);
         return {
             parts: [
                 el('h2', {}, 'Call stacks'),
@@ -149,21 +150,21 @@
                     { class: 'controls' },
                     el('label', { for: 'measure' }, 'Show '),
                     which,
-                    el('label', {}, turned, ' inverted'),
+                    el('label', {}, inverted, ' inverted'),
                     el('label', { for: 'wanted' }, 'find '),
                     wanted,
                 ),
                 readout,
                 place,
             ],
-            again,
+            redraw,
         };
     };
 
     const section = (title, words, ...contents) => {
-        const there = contents.filter((each) => each !== null);
-        if (there.length === 0) return [];
-        return [el('h2', {}, title), el('p', {}, words), ...there];
+        const shown = contents.filter((each) => each !== null);
+        if (shown.length === 0) return [];
+        return [el('h2', {}, title), el('p', {}, words), ...shown];
     };
 
     const prices = profile.per_operation;
@@ -242,7 +243,7 @@
                 'linked statically.',
         ),
     );
-    flames.again();
+    flames.redraw();
     if (chart) {
         chart.show();
         window.addEventListener('resize', chart.show);

@@ -75,8 +75,8 @@ const elements = (() => {
     const facts = (pairs) =>
         pairs.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]);
 
-    // bars are counts beside each other; `of` is what a full bar stands for.
-    const bars = (rows, of) =>
+    // bars are counts beside each other; `whole` is what a full bar stands for.
+    const bars = (rows, whole) =>
         rows.map(({ name, count, bad = false, text = units.count(count) }) =>
             el(
                 'li',
@@ -85,7 +85,7 @@ const elements = (() => {
                 el('span', { class: 'number' }, text),
                 el('span', {
                     class: 'bar',
-                    '--share': `${of > 0 ? (100 * count) / of : 0}%`,
+                    '--share': `${whole > 0 ? (100 * count) / whole : 0}%`,
                     'aria-hidden': 'true',
                 }),
             ),

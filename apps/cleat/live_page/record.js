@@ -46,15 +46,15 @@ const record = (() => {
             restart(status);
             return isSame; // Its clock was set back.
         }
-        const at = Date.parse(status.now) / 1000;
+        const moment = Date.parse(status.now) / 1000;
         if (rates.seconds(last, status) > gap) {
-            points.push({ at: at - 0.001, broken: true });
+            points.push({ at: moment - 0.001, broken: true });
             recent = [last];
         }
         while (recent.length > 1 && rates.seconds(recent[1], status) >= smooth) recent.shift();
-        points.push({ at, ...since, times: percentilesOf(recent[0], status) });
+        points.push({ at: moment, ...since, times: percentilesOf(recent[0], status) });
         recent.push(status);
-        while (points.length && points[0].at < at - length - gap) points.shift();
+        while (points.length && points[0].at < moment - length - gap) points.shift();
         return true;
     }
 

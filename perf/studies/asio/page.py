@@ -96,12 +96,13 @@ def profiled(environment: dict | None) -> str:
 
 def machine(result: dict) -> str:
     """machine is one sentence: where, when, with what load."""
-    at = result["environment"]
+    facts = result["environment"]
     rounds = len(result["points"][0]["per_second"])
     return (
-        f"{at['usable_cores']} cores of {at['cpu']}, Linux {at['kernel'].split('-')[0]}, "
-        f"{at['system']}, {at['date'].split('T')[0]}, load {at['load_before']:.1f} before and "
-        f"{at['load_after']:.1f} after; medians of {rounds} round{'s' if rounds > 1 else ''}."
+        f"{facts['usable_cores']} cores of {facts['cpu']}, Linux {facts['kernel'].split('-')[0]}, "
+        f"{facts['system']}, {facts['date'].split('T')[0]}, load {facts['load_before']:.1f} before "
+        f"and {facts['load_after']:.1f} after; "
+        f"medians of {rounds} round{'s' if rounds > 1 else ''}."
         + profiled(result.get("profiles_environment"))
         + (" **A quick run: it shows that it works, and no figures.**" if result["quick"] else "")
     )
@@ -143,10 +144,10 @@ def gains(
     found = []
     for build in builds(result):
         for each in connections:
-            here = {"build": build, "arm": arm, "connections": each}
-            base = mb_per_second(result, threads=before, **here)
+            point = {"build": build, "arm": arm, "connections": each}
+            base = mb_per_second(result, threads=before, **point)
             for n in after:
-                ratio = mb_per_second(result, threads=n, **here) / base
+                ratio = mb_per_second(result, threads=n, **point) / base
                 found.append(Gain(ratio, library(result, build), each, n))
     return sorted(found)
 
@@ -197,9 +198,9 @@ def handshakes(result: dict) -> str:
     rows = []
     for build in builds(result):
         for arm in ARMS:
-            here = {"build": build, "arm": arm, "load": "handshakes", "connections": connections}
-            rates = [median(result, "per_second", threads=n, **here) for n in threads]
-            cpu = [median(result, "cpu_us", threads=n, **here) for n in (threads[0], threads[-1])]
+            point = {"build": build, "arm": arm, "load": "handshakes", "connections": connections}
+            rates = [median(result, "per_second", threads=n, **point) for n in threads]
+            cpu = [median(result, "cpu_us", threads=n, **point) for n in (threads[0], threads[-1])]
             rows.append(
                 [library(result, build), arm]
                 + [f"{rate:,.0f}" for rate in rates]

@@ -184,7 +184,7 @@ def profile_all(
     threads, connections = CROWD
     found = []
     for build, load, arm in itertools.product(builds, LOADS, ARMS):
-        here = {"build": build.name, "load": load, "arm": arm}
+        point = {"build": build.name, "load": load, "arm": arm}
         # As many for each connection, so that the division is by what was done.
         many = operations[build.name][load] * LONG_RUNS[load] // connections * connections
 
@@ -195,13 +195,13 @@ def profile_all(
         plain = next(
             each
             for each in points
-            if all(each[key] == value for key, value in here.items())
+            if all(each[key] == value for key, value in point.items())
             and (each["threads"], each["connections"]) == CROWD
         )
         cpu_us = statistics.median(plain["cpu_us"])
         for hot in filter(None, made["hottest"].values()):
             hot["cores_max"] = hot["operations_per_second_max"] * cpu_us / 1e6
-        found.append(here | {"cpu_us": cpu_us} | made)
+        found.append(point | {"cpu_us": cpu_us} | made)
         print(
             f"  locks: {build.name} {load} {arm}: "
             f"{made['shared_acquisitions']:.1f} shared acquisitions",

@@ -159,18 +159,18 @@ def notes(lines: list[Line]) -> list[str]:
     ]
 
 
-def limited_rounds(of: Line) -> str:
+def limited_rounds(line: Line) -> str:
     """limited_rounds counts for each server of a scenario the rounds in which the generator was the
     limit, with the ratio of the other rounds where it matters; empty where there were none."""
     parts = []
-    for name, cell in of.cells.items():
+    for name, cell in line.cells.items():
         if not cell.limited:
             continue
         text = f"{name} {cell.limited} of {len(cell.values)}"
-        if of.times_answers and name != OURS:
+        if line.times_answers and name != OURS:
             text += f" ({times(median(cell.free))} without)" if cell.free else " (none without)"
         parts.append(text)
-    return f"{of.name}: {', '.join(parts)}" if parts else ""
+    return f"{line.name}: {', '.join(parts)}" if parts else ""
 
 
 def limits(lines: list[Line]) -> str:
@@ -254,12 +254,12 @@ def milliseconds(ns: float | None) -> str:
     return "–" if ns is None else f"{ns / 1e6:.2f}"
 
 
-def rate(medians: dict[str, float | None], of: Line) -> str:
+def rate(medians: dict[str, float | None], line: Line) -> str:
     """rate of the other clients: handshakes, or bytes."""
     found = medians.get("rate")
     if found is None:
         return "–"
-    return f"{found / 1e6:.0f} MB/s" if of.per == "/GB" else f"{found:.0f}/s"
+    return f"{found / 1e6:.0f} MB/s" if line.per == "/GB" else f"{found:.0f}/s"
 
 
 def established(lines: Lines) -> str:
@@ -267,15 +267,15 @@ def established(lines: Lines) -> str:
     clients got done beside them."""
     parts = []
     for name in sorted(each for each in lines if each.startswith("established-")):
-        of = lines[name]
+        line = lines[name]
         rows = []
-        for server, cell in of.cells.items():
+        for server, cell in line.cells.items():
             if cell.values:
                 found = dict(cell.medians)
                 p50, p99 = milliseconds(found["p50_ns"]), milliseconds(found["p99_ns"])
-                rows.append([server + cell.marks(), p50, p99, rate(found, of)])
-        parts += [f"**{of.title}**", table(["", "p50, ms", "p99, ms", "done beside"], rows)]
-        if below := limits([of]):
+                rows.append([server + cell.marks(), p50, p99, rate(found, line)])
+        parts += [f"**{line.title}**", table(["", "p50, ms", "p99, ms", "done beside"], rows)]
+        if below := limits([line]):
             parts.append(below)
     return "\n\n".join(parts)
 

@@ -91,8 +91,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     use = parse.parse_args(words)
     for core in (use.server_core, use.client_core):
         if core not in environment.cores():
-            there = ", ".join(map(str, sorted(environment.cores())))
-            builds.refuse(f"core {core} is none that may be used here; there are {there}")
+            usable = ", ".join(map(str, sorted(environment.cores())))
+            builds.refuse(f"core {core} is none that may be used here; there are {usable}")
     if use.quick:
         use.rounds, use.idle = 1, use.idle // 10
     return use

@@ -274,11 +274,12 @@ def charts(document: dict) -> dict[str, str]:
 def tables(document: dict) -> dict[str, str]:
     """tables are one: all figures of the page, under their headings."""
     result = Result(document)
-    here = result.environment
+    machine = result.environment
     compared = BASE in result.names and len(result.names) > 1
     parts = [
-        f"{here['date'][:10]}, {here['cpu']}, {here['cores']} cores, {here['system']}, load before "
-        f"{here['load_before']:.1f}; `{result.command}`, slices of {result.seconds} s.\n"
+        f"{machine['date'][:10]}, {machine['cpu']}, {machine['cores']} cores, {machine['system']}, "
+        f"load before {machine['load_before']:.1f}; `{result.command}`, "
+        f"slices of {result.seconds} s.\n"
         + rounds_apart(result),
         "### One thread",
         costs(result),

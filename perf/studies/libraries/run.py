@@ -187,13 +187,13 @@ def main(words: list[str]) -> int:
         pems = environment.certificates(folder)
         if use.check:
             return check(found, pems)
-        here = environment.describe(TREE)
-        here["libraries"] = {
+        machine = environment.describe(TREE)
+        machine["libraries"] = {
             name: programs.ask(program, Case(), pems, 0)["library"]
             for name, program in found.items()
         }
         record = {
-            "environment": here,
+            "environment": machine,
             "seconds": use.seconds,
             "cases": measure(use, found, pems),
             "profiles": profile(use, found, pems),

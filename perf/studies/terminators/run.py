@@ -44,8 +44,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
     use = parse.parse_args(words)
     use.servers = builds.listed("--servers", use.servers, SERVERS.split(","))
-    there = sorted(path.stem for path in serve.SCENARIOS.glob("*.scenario"))
-    use.scenarios = builds.listed("--scenarios", use.scenarios, there)
+    known = sorted(path.stem for path in serve.SCENARIOS.glob("*.scenario"))
+    use.scenarios = builds.listed("--scenarios", use.scenarios, known)
     if not (use.binaries / "cleat-bench").exists():
         sys.exit(f"{use.binaries / 'cleat-bench'} is not there: build the target cleat-bench")
     return use
@@ -53,8 +53,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 def cores(use: argparse.Namespace) -> tuple[list[int], list[int]]:
     """cores of the servers, and of clients and origin: they share only where there are too few."""
-    there = sorted(environment.cores())
-    return there[: use.workers], there[use.workers :] or there[-1:]
+    usable = sorted(environment.cores())
+    return usable[: use.workers], usable[use.workers :] or usable[-1:]
 
 
 def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) -> dict:

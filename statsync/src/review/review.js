@@ -7,7 +7,7 @@ const view = { tab: 'matched', filter: 'conflict', text: '', from: 0 };
 let summary = null;
 let asked = 0;
 
-const by = (id) => document.getElementById(id);
+const element = (id) => document.getElementById(id);
 
 function el(name, attributes = {}, ...inside) {
     const made = document.createElement(name);
@@ -31,7 +31,7 @@ async function ask(name, question = {}) {
 function complain(error) {
     const text = error instanceof TypeError
         ? 'statsync has ended. Start it again for another review.' : error.message;
-    by('result').replaceChildren(el('p', { class: 'conflict' }, text));
+    element('result').replaceChildren(el('p', { class: 'conflict' }, text));
 }
 
 const button = (text, act, isPressed = null) =>
@@ -63,8 +63,8 @@ function drawBatch() {
     if (summary.conflicts.label) {
         rows.push(batchRow('label', [['Include labels from', true], ['Exclude labels from', false]]));
     }
-    by('batch').replaceChildren(...rows);
-    by('batch').hidden = view.tab !== 'matched' || rows.length === 0;
+    element('batch').replaceChildren(...rows);
+    element('batch').hidden = view.tab !== 'matched' || rows.length === 0;
 }
 
 // Tables.
@@ -112,7 +112,8 @@ async function load(from, isAdded = false) {
     const upTo = isAdded ? from : 0;
     const pages = [];
     // A choice draws all rows again that were there, so that they stay in their places.
-    for (let at = upTo; at <= from; at += 100) pages.push(await ask('rows', { ...view, from: at }));
+    for (let first = upTo; first <= from; first += 100)
+        pages.push(await ask('rows', { ...view, from: first }));
     if (mine !== asked) return; // A later question has its own answer.
     view.from = from;
     const rows = pages.flatMap((page) => page.rows);
@@ -120,22 +121,22 @@ async function load(from, isAdded = false) {
     const isMatched = view.tab === 'matched';
     const bodies = rows.map(isMatched ? matchedBody : memberBody);
     if (isAdded) {
-        by('rows').append(...bodies);
+        element('rows').append(...bodies);
     } else {
         const heads = isMatched ? ['', ...summary.players.map((one) => one.name)]
             : ['Artist', 'Title', 'Album', 'Player'];
-        by('rows').replaceChildren(el('thead', {}, el('tr', {},
+        element('rows').replaceChildren(el('thead', {}, el('tr', {},
             heads.map((text) => el('th', { scope: 'col' }, text)))), ...bodies);
     }
-    const shown = by('rows').tBodies.length;
-    by('count').textContent = count === 0 ? 'No such track.' : `${shown} of ${counted(count, 'track')}`;
-    by('more').hidden = shown >= count;
+    const shown = element('rows').tBodies.length;
+    element('count').textContent = count === 0 ? 'No such track.' : `${shown} of ${counted(count, 'track')}`;
+    element('more').hidden = shown >= count;
 }
 
 // The parts around them.
 
 function drawChoice(id, options, key) {
-    by(id).replaceChildren(...options.map(([value, text]) => button(text, async () => {
+    element(id).replaceChildren(...options.map(([value, text]) => button(text, async () => {
         view[key] = value;
         draw();
         await load(0);
@@ -144,12 +145,12 @@ function drawChoice(id, options, key) {
 
 function drawSummary() {
     const writes = summary.players.map((one) => `${one.name} ${one.writes}`).join(', ');
-    by('summary').textContent = `${counted(summary.updated, 'track')} to write (${writes}); ${
+    element('summary').textContent = `${counted(summary.updated, 'track')} to write (${writes}); ${
         counted(summary.unsettled, 'track')} in conflict, which ${
         summary.unsettled === 1 ? 'is' : 'are'} not written. Compared by ${
         summary.compared.replaceAll(',', ', ')}.`;
-    by('apply').textContent = `Write ${counted(summary.updated, 'track')}`;
-    by('apply').disabled = summary.updated === 0;
+    element('apply').textContent = `Write ${counted(summary.updated, 'track')}`;
+    element('apply').disabled = summary.updated === 0;
 }
 
 function draw() {
@@ -159,27 +160,27 @@ function draw() {
         `Unique ${summary.unique}`], ['excluded', `Excluded ${summary.excluded}`]], 'tab');
     drawChoice('filters', [['conflict', 'In conflict'], ['write', 'To write'], ['all', 'All']],
         'filter');
-    by('filters').hidden = view.tab !== 'matched';
+    element('filters').hidden = view.tab !== 'matched';
 }
 
 async function end(name) {
-    by('apply').disabled = by('leave').disabled = true;
+    element('apply').disabled = element('leave').disabled = true;
     try {
         const { lines } = await ask(name);
-        by('result').replaceChildren(...lines.map((line) => el('p', {}, line)));
-        by('work').hidden = by('leave').hidden = by('apply').hidden = true;
+        element('result').replaceChildren(...lines.map((line) => el('p', {}, line)));
+        element('work').hidden = element('leave').hidden = element('apply').hidden = true;
     } catch (error) {
-        by('leave').disabled = false;
+        element('leave').disabled = false;
         drawSummary();
         throw error;
     }
 }
 
-by('apply').addEventListener('click', () => end('apply').catch(complain));
-by('leave').addEventListener('click', () => end('end').catch(complain));
-by('more').addEventListener('click', () => load(view.from + 100, true).catch(complain));
-by('search').addEventListener('input', () => {
-    view.text = by('search').value;
+element('apply').addEventListener('click', () => end('apply').catch(complain));
+element('leave').addEventListener('click', () => end('end').catch(complain));
+element('more').addEventListener('click', () => load(view.from + 100, true).catch(complain));
+element('search').addEventListener('input', () => {
+    view.text = element('search').value;
     load(0).catch(complain);
 });
 
