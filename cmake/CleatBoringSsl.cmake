@@ -1,5 +1,5 @@
 # BoringSSL from the crate boring-sys, without the crate's patches: built once as static libraries,
-# about two minutes on two cores. What is generated (assembly, the table of errors) comes with the
+# about two minutes on two cores. Generated files (assembly, the table of errors) come with the
 # source, so neither Go nor Perl is needed.
 
 # Its own CMake asks for debug information in every kind of build, and makes warnings errors, of

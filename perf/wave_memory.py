@@ -88,7 +88,7 @@ def longest_answer_ms(server: Server, seconds: float) -> float:
 
 def measured(server: Server, kind: str, options: argparse.Namespace, cores: set[int]) -> dict:
     """measured is one round of a server and a kind. Raises Unable."""
-    server.handshakes(100, cores=cores)  # What is allocated once.
+    server.handshakes(100, cores=cores)  # For allocations that are made once.
     found = {"before_kib": server.pss_kib(), "after_kib": [], "longest_ms": []}
     for _ in range(WAVES):
         if kind == "hellos":

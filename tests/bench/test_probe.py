@@ -24,7 +24,7 @@ from program import Cleat, capabilities
 TLS_1_2_DEFAULTS = ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384"]
 
 
-# What is chosen and offered.
+# The server's choices and offers.
 
 
 def test_versions_and_what_is_preferred(s_server):

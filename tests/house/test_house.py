@@ -50,6 +50,7 @@ PLANTED = [
     ("sleep", "src/cleat/net/a_test.cpp", "std::this_thread::sleep_for(1ms);\n", 1),
     ("test-import", "tests/program/test_a.py", "import os\nfrom test_b import c\n", 2),
     ("sentences", "src/cleat/net/a.cpp", "int a; // What if?\nint b; // Who asks.\n", 2),
+    ("sentences", "src/cleat/net/a.cpp", "int a; // What is left stays.\n", 1),
     ("sentences", "docs/a.md", "# A\n\nIt ends. Nobody hears it.\n", 3),
     ("sentences", "scripts/thing", "#!/bin/sh\n# The client is told to go.\n", 2),
     ("objects", "src/cleat/net/a.cpp", "void f(service& at);\n", 1),

@@ -37,7 +37,7 @@ def test_it_comes_back(
 ) -> None:
     with file_limit(2 * count + 200):
         server = cleat("--workers", 1)
-        established(server.port).close()  # What is allocated once.
+        established(server.port).close()  # For allocations that are made once.
         before = server.memory()
         with ExitStack() as held:
             for _ in range(count):

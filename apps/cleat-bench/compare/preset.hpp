@@ -30,7 +30,7 @@ struct server_preset
     std::vector<std::string_view> programs; ///< Names; the first that exists is run.
     std::string_view config_name;           ///< Of the template in peers/; empty: none.
     std::string_view config;
-    std::vector<std::string> arguments; ///< One that is left out by its condition is no word.
+    std::vector<std::string> arguments; ///< An argument whose condition does not hold is left out.
     std::string version_option;         ///< Makes it print its version.
     bool one_worker = false;            ///< It cannot have more.
     std::string_view install;           ///< How to get it, for messages.

@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-// What is looked up, by the names that the tests expect.
+// Symbols that the tests look up, by the names that they expect.
 extern "C" {
 int m = 7;              // In the file's data; and the mangled name of a type.
 char zeroed_memory[64]; // In none of the file's bytes.

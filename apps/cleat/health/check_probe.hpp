@@ -29,7 +29,7 @@ struct check_target
     std::vector<net::address> addresses;
     check_rule rule;
     std::string tls_name{}; ///< The name of its certificate, with TLS.
-    bool is_down = false;   ///< What is known of it so far.
+    bool is_down = false;   ///< The server's known state so far.
     bool is_known = false;  ///< A check has found that.
 
     /// is_same_check compares all but what is known so far.

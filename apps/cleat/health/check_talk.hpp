@@ -70,7 +70,7 @@ private:
     check_rule const& rule_;
     std::optional<tls::engine> engine_; // Without TLS there is none.
     stage stage_ = stage::waits;
-    std::string out_; // What is said, and how much of it has been sent.
+    std::string out_; // The request, and how much of it has been sent.
     std::size_t sent_ = 0;
     std::string heard_; // The beginning of the answer.
     std::string reason_;

@@ -31,7 +31,7 @@ std::optional<std::string> agreed_protocol(
     return found ? std::optional{std::string{*found}} : std::nullopt;
 }
 
-// What is known of the client before TLS begins. It borrows from the arguments.
+// The facts about the client that are known before TLS begins. It borrows from the arguments.
 route_question question_of(
     frontend_explanation const& made, std::string_view server_name,
     std::vector<unsigned char> const& offered, std::optional<ip_address> const& address)

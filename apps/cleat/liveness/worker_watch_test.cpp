@@ -41,7 +41,7 @@ struct scene
 
     void release(std::size_t number) { is_stopped[number] = is_waiting[number] = false; }
 
-    // What is logged by then.
+    // The lines of the log so far.
     std::string logged()
     {
         sink.reset();

@@ -213,7 +213,7 @@ TEST_CASE("they are no more than the server may have")
         std::optional<upstream_choice> second;
         REQUIRE(first.emplace(*s.upstream, 0).next() != nullptr);
         REQUIRE(first->start().has_value());
-        co_await s.until_ready(3); // One that is used, and two.
+        co_await s.until_ready(3); // The used connection, and two others.
         REQUIRE(second.emplace(*s.upstream, 0).next() != nullptr);
         REQUIRE(second->start().has_value());
         CHECK(s.ready().count(0) == 1);

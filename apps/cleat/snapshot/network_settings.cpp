@@ -164,7 +164,7 @@ dns_times times_of_backend(config const& settings) noexcept
     return refresh.count() == 0 ? times_of(settings) : dns_times{refresh, refresh};
 }
 
-// Looks up the servers of an upstream. One that is not found has no addresses, and is an error
+// Looks up the servers of an upstream. A server that is not found has no addresses, and is an error
 // unless that is optional.
 class server_finder
 {

@@ -72,8 +72,8 @@ void keep_known(planned_secrets& made, planned_secrets const& before)
     }
 }
 
-// As keep_known: a state is the same where one is a later one of the other. One that is later than
-// the file's was ahead, with a clock that was wrong, and the operator has cured it.
+// As keep_known: a state is the same where one is a later one of the other. A state that is later
+// than the file's was ahead, with a clock that was wrong, and the operator has cured it.
 void keep_known_ratchets(planned_secrets& made, planned_secrets const& before)
 {
     if (before.rotation != made.rotation) // The numbers of epochs have another meaning.

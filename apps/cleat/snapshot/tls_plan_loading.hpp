@@ -13,7 +13,7 @@
 namespace cleat::app {
 
 /// load_tls_plan is nothing where the upstream's servers speak no TLS, and where a file cannot be
-/// read. What is wrong with a file or a setting is an error in `problems`.
+/// read. A mistake in a file or a setting is an error in `problems`.
 [[nodiscard]] std::optional<upstream_tls_plan> load_tls_plan(
     upstream_config const& upstream, certificate_files& files, problem_list& problems);
 

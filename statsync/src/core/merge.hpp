@@ -94,7 +94,7 @@ struct merged_track
     statistics values;             ///< Meaningless in fields that are in conflict.
     fields in_conflict;            ///< Fields on which participants disagree, settled or not.
     fields unsettled;              ///< Those that nothing settles. They are not written.
-    std::vector<fields> updates;   ///< What is to be written, for each participant.
+    std::vector<fields> updates;   ///< The fields to write, for each participant.
     std::vector<statistics> after; ///< Each participant's statistics after that.
 };
 
