@@ -191,6 +191,18 @@ std::string_view difference(expected_files const& expected, certificate const& f
     return has_all ? std::string_view{} : "it lacks names of the one before";
 }
 
+load_error difference_error(std::string const& origin, bool has_changed, std::string_view wrong)
+{
+    if (!has_changed)
+        return {
+            fmt::format("{}: the index of certificates does not fit the file: {}", origin, wrong),
+            "Remove the file that certificate-index names, and start again.", false};
+    return {
+        fmt::format(
+            "{}: the file has changed since the last start or reload, and {}", origin, wrong),
+        "A reload reads it again.", false};
+}
+
 } // namespace
 
 certificate load_certificate(
@@ -215,13 +227,9 @@ certificate load_certificate(
             ? found.digest
             : digest_with_response(library, found.digest, expected.response_digest);
     found.read.is_renewed = digest != expected.digest;
-    if (found.read.is_renewed)
-        if (std::string_view const wrong = difference(expected, found.read); !wrong.empty())
-            throw load_error{
-                fmt::format(
-                    "{}: the file has changed since the last start or reload, and {}",
-                    origin_of(paths), wrong),
-                "A reload reads it again.", false};
+    // Also of a file with the expected digest: what is expected of it may come from an index file.
+    if (std::string_view const wrong = difference(expected, found.read); !wrong.empty())
+        throw difference_error(origin_of(paths), found.read.is_renewed, wrong);
     add_usable_response(library, expected, folder, found, opener);
     return std::move(found.read);
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,10 +39,13 @@ struct loader_fixture
     }
 
     // The error of loading the certificate once more, or nothing.
-    [[nodiscard]] std::optional<load_error> error() const
+    [[nodiscard]] std::optional<load_error> error() const { return error(store, added); }
+
+    [[nodiscard]] std::optional<load_error> error(
+        certificate_store const& holder, certificate_store::number certificate) const
     {
         try {
-            static_cast<void>(load_certificate(library, store, added));
+            static_cast<void>(load_certificate(library, holder, certificate));
         } catch (load_error const& failed) {
             return failed;
         }
@@ -133,6 +137,32 @@ TEST_CASE_FIXTURE(loader_fixture, "a certificate that cannot take the place of t
     folder.write("site.pem", site.certificate_pem);
     folder.write("site.key", site.key_pem);
     CHECK_FALSE(error());
+}
+
+TEST_CASE_FIXTURE(loader_fixture, "an index with another name or type of key is not believed")
+{
+    certificate_on_disk const disk =
+        read_from_disk(library, {path("site.pem"), path("site.key")}, folder.path(), warnings);
+    certificate_summary const good = summary_of(disk);
+    certificate_summary other_type = good;
+    other_type.type = key_type::rsa;
+    std::string const index = path("site.pem") + " with " + path("site.key") +
+                              ": the index of certificates does not fit the file: ";
+    for (auto const& [summary, names, wrong] :
+         {std::tuple{
+              good, std::vector<std::string>{"site.example", "victim.example"},
+              "it lacks names of the one before"},
+          std::tuple{
+              other_type, std::vector<std::string>{"site.example"},
+              "its key has another type than the one before"}}) {
+        certificate_store forged{folder.path()};
+        auto const number = forged.add(
+            {.paths = {path("site.pem"), path("site.key")}, .summary = summary, .names = names});
+        std::optional<load_error> const failed = error(forged, number);
+        REQUIRE(failed);
+        CHECK(failed->what() == index + wrong);
+        CHECK(failed->cure == "Remove the file that certificate-index names, and start again.");
+    }
 }
 
 TEST_CASE_FIXTURE(loader_fixture, "the key of another certificate is refused")
