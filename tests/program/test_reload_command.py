@@ -4,6 +4,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -189,12 +190,46 @@ def test_another_user_is_not_heard(serve, tmp_path):
     assert not server.log(event="reloading")
 
 
+def control_name(pid):
+    return f"cleat/control/{os.stat('/proc/self/ns/pid').st_ino}/{pid}"
+
+
+# It binds a name, which the command that takes its place keeps.
+SQUATTER = """
+import os, socket, sys
+name, *command = sys.argv[1:]
+squatter = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+squatter.bind(chr(0) + name)
+squatter.set_inheritable(True)
+os.execv(command[0], command)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a network namespace")
+def test_a_name_without_a_process_is_no_cleat():
+    """Any user may bind a name like that of a control socket."""
+    nobody = 2**22 + 1  # More than the kernel's largest.
+    alone = ("unshare", "--net", "--")
+    ran = run_in((*alone, sys.executable, "-c", SQUATTER, control_name(nobody)), "reload")
+    assert (ran.returncode, ran.stderr) == (1, "cleat: no cleat runs here\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a PID namespace")
+def test_containers_on_one_network_do_not_hear_each_other(serve):
+    """Each has a process 1, or another of the same number."""
+    server = serve()
+    elsewhere = ("unshare", "--pid", "--fork", "--mount-proc", "--")
+    ran = run_in(elsewhere, "reload")
+    assert (ran.returncode, ran.stderr) == (1, "cleat: no cleat runs here\n")
+    assert not server.log(event="reloading")
+
+
 def test_an_unknown_command_is_answered(serve):
     server = serve()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asker:
         asker.settimeout(DEADLINE)
         asker.bind("")  # A name of the kernel's choice.
-        asker.sendto(b"dance", f"\0cleat/control/{server.pid}")
+        asker.sendto(b"dance", "\0" + control_name(server.pid))
         assert asker.recv(1000).startswith(b"2cleat: ")
 
 

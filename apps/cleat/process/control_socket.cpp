@@ -16,14 +16,14 @@
 #include <string_view>
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace cleat::app {
 namespace {
-
-constexpr std::string_view name_prefix = "cleat/control/";
 
 // Of a datagram. The log has the rest of a longer answer.
 constexpr std::size_t message_max = 32'768;
@@ -33,6 +33,17 @@ struct socket_name
     sockaddr_un address{};
     socklen_t size = 0;
 };
+
+// Two containers may share a network namespace, and so all abstract names, and each have a
+// process 1. 0: there is no /proc.
+std::string prefix_of_names()
+{
+    struct stat facts
+    {
+    };
+    bool const is_known = ::stat("/proc/self/ns/pid", &facts) == 0;
+    return fmt::format("cleat/control/{}/", is_known ? facts.st_ino : 0);
+}
 
 // An abstract name begins with a zero byte, and its size says where it ends (unix(7)).
 socket_name abstract(std::string_view name)
@@ -100,7 +111,7 @@ std::optional<command_answer> read_answer(received const& got)
 
 std::string control_name(pid_t process)
 {
-    return fmt::format("{}{}", name_prefix, process);
+    return fmt::format("{}{}", prefix_of_names(), process);
 }
 
 result<control_socket> control_socket::open()
@@ -174,7 +185,7 @@ std::vector<pid_t> running_cleats()
 {
     std::vector<pid_t> found;
     std::ifstream names{"/proc/net/unix"};
-    std::string const wanted = "@" + std::string{name_prefix};
+    std::string const wanted = "@" + prefix_of_names();
     for (std::string line; std::getline(names, line);) {
         std::size_t const place = line.find(wanted);
         if (place == std::string::npos)
@@ -184,6 +195,12 @@ std::vector<pid_t> running_cleats()
         if (std::from_chars(first, line.data() + line.size(), process).ec == std::errc{})
             found.push_back(process);
     }
+    // Any user may bind such a name. Where some of the processes take this user's signals, the
+    // others are another user's.
+    auto const cannot_signal = [](pid_t process) { return ::kill(process, 0) != 0; };
+    std::erase_if(found, [](pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; });
+    if (!std::ranges::all_of(found, cannot_signal))
+        std::erase_if(found, cannot_signal);
     std::ranges::sort(found);
     return found;
 }
