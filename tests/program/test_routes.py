@@ -89,7 +89,8 @@ def test_by_address(serve, named, ipv6):
 
 def test_by_the_address_in_a_proxy_header(serve, origin):
     near, far = origin(), origin()
-    text = f'proxy-proxy = on\nbackend = "{far.address}"\n' + upstream(near.address)
+    text = f'proxy-proxy = on\nproxy-from = "127.0.0.1"\nbackend = "{far.address}"\n'
+    text += upstream(near.address)
     server = serve(text + frontend(route("app", 'client-address = "192.0.2.0/24"')))
     for source, reached in {"192.0.2.77": near, "192.0.3.1": far}.items():
         header = make_v2((source, 1), ("198.51.100.2", 443))

@@ -140,7 +140,8 @@ void check_address_lists(config const& c, std::vector<problem>& problems)
     }
 }
 
-// Where every peer's header may name the client, a list of clients keeps no client out.
+// Where every peer's header may name the client, a list of clients keeps no client out, and a route
+// takes every client that wants it.
 void check_lists_behind_proxy(config const& c, std::vector<problem>& problems)
 {
     if (*c.announce != announcement::proxy_proxy)
@@ -156,6 +157,14 @@ void check_lists_behind_proxy(config const& c, std::vector<problem>& problems)
                     problems, problem::severity::error, list->location, key,
                     "proxy-proxy takes a PROXY header from every peer, so every peer could name a "
                     "client that is let in",
+                    "Name the load balancers with proxy-from.");
+        for (route_config const& route : each.routes)
+            if (!route.client_address.empty())
+                complain(
+                    problems, problem::severity::error, route.client_address.front().location,
+                    "client-address",
+                    "proxy-proxy takes a PROXY header from every peer, so every peer could name a "
+                    "client that this route takes",
                     "Name the load balancers with proxy-from.");
     }
 }

@@ -220,6 +220,19 @@ TEST_CASE("a list of clients wants to know who names them")
     accepted(named + "proxy-from = \"192.0.2.1\"");
 }
 
+TEST_CASE("a route by the client's address wants to know who names it")
+{
+    std::string const named =
+        "pem-file = a proxy-proxy = on\n"
+        "upstream = { name = \"app\" server = \"/run/app\" }\n"
+        "frontend = { route = { client-address = \"192.0.2.0/24\" upstream = \"app\" } ";
+    CHECK(
+        complaint(named + "}") ==
+        "c:3:43: error: client-address: proxy-proxy takes a PROXY header from every peer, so every "
+        "peer could name a client that this route takes. Name the load balancers with proxy-from.");
+    accepted(named + "proxy-from = \"192.0.2.1\" }");
+}
+
 TEST_CASE("the parts of a PROXY header want the header")
 {
     CHECK(

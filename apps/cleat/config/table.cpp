@@ -728,8 +728,8 @@ constexpr key_row rows[] = {
      .value = "PREFIX",
      .default_text = "any address",
      .help = "The client's address begins like this: 192.0.2.0/24, 2001:db8::/32, or one address. "
-             "With proxy-proxy it is the one in the PROXY header. Give it several times for "
-             "several prefixes.",
+             "With proxy-proxy it is the one in the PROXY header, and proxy-from must name the "
+             "load balancers. Give it several times for several prefixes.",
      .repeatable = true,
      .set_route = add_condition<&route_config::client_address, ip_prefix>},
     {.name = "passthrough",
