@@ -73,7 +73,8 @@ def parse_tlvs(data: bytes) -> dict[int, bytes]:
 
 
 def make_v2(source: tuple[str, int], destination: tuple[str, int], tlvs: bytes = b"") -> bytes:
-    """make_v2 makes a header for TCP over IPv4."""
+    """make_v2 makes a header for TCP, over IPv6 where the addresses are of that family."""
+    family = 0x21 if ":" in source[0] else 0x11
     addresses = b"".join(ipaddress.ip_address(host).packed for host, _ in (source, destination))
     body = addresses + struct.pack("!HH", source[1], destination[1]) + tlvs
-    return SIGNATURE + struct.pack("!BBH", 0x21, 0x11, len(body)) + body
+    return SIGNATURE + struct.pack("!BBH", 0x21, family, len(body)) + body

@@ -10,6 +10,7 @@ from admin_client import admin_of, eventually_counts
 from deadlines import eventually
 from origins import echo
 from program import complaints, run
+from proxy_header import make_v2
 from reloads import reload_with
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
@@ -56,6 +57,19 @@ def test_a_client_stays_with_its_server(serve, origin):
     servers = [origin(saying(name)).address for name in "abc"]
     server = serve(upstream(*servers, lines=["balance = client-hash"]) + 'upstream = "app"')
     assert len({answer(server.port) for _ in range(20)}) == 1
+
+
+def test_a_client_is_the_same_as_an_ipv6_address(serve, origin):
+    """A load balancer may write a client's IPv4 address as an IPv6 one (RFC 4291, 2.5.5.2)."""
+    servers = [origin(saying(name)).address for name in "abcde"]
+    lines = ["balance = client-hash"]
+    text = upstream(*servers, lines=lines) + 'upstream = "app"\nproxy-from = "127.0.0.1"'
+    server = serve(text)
+    for number in range(1, 20):
+        as_ipv4 = make_v2((f"192.0.2.{number}", 1), ("198.51.100.2", 443))
+        as_ipv6 = make_v2((f"::ffff:192.0.2.{number}", 1), ("2001:db8::1", 443))
+        found = {answer(server.port, before_tls=header) for header in (as_ipv4, as_ipv6)}
+        assert len(found) == 1, number
 
 
 def test_a_server_that_is_down_costs_no_connection(serve, origin, nobody):

@@ -132,7 +132,8 @@ destination destination_of(
     return {
         announcement_of(frontend, route),
         upstream_choice{
-            upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))}};
+            upstream,
+            client_key(unmapped(client_bytes(frontend.plan.admission.get(), peer, proxy_header)))}};
 }
 
 } // namespace cleat::app
