@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -46,26 +47,22 @@ std::unordered_set<std::string> frontends_of(snapshot const& configuration)
     return names;
 }
 
-std::string describe_checks(check_rule const& rule)
+// The upstream blocks by their names. The backend is a key of its own.
+std::map<std::string_view, upstream_plan const*> upstreams_of(snapshot const& configuration)
 {
-    return fmt::format(
-        "{} {} {} {} {} {} {}", rule.is_on, rule.interval.count(), rule.timeout.count(), rule.rise,
-        rule.fall, rule.send, rule.expect);
-}
-
-// Of the upstream blocks, in any order. The backend is a key of its own.
-std::vector<std::string> descriptions_of(snapshot const& configuration)
-{
-    std::vector<std::string> found;
+    std::map<std::string_view, upstream_plan const*> found;
     for (upstream_plan const& each : configuration.upstreams)
         if (each.name != to_string(*configuration.settings.backend))
-            found.push_back(fmt::format(
-                "{} {} {} {} {} {} {} {}", describe(each), each.eject_after,
-                each.eject_time.count(), each.slow_start.count(), describe_checks(each.check),
-                each.preconnect.connections, each.preconnect.time.count(),
-                fmt::join(each.sources | std::views::transform(net::to_string), ",")));
-    std::ranges::sort(found);
+            found.emplace(each.name, &each);
     return found;
+}
+
+bool has_same_upstreams(snapshot const& before, snapshot const& after)
+{
+    return std::ranges::equal(
+        upstreams_of(before), upstreams_of(after), [](auto const& one, auto const& other) {
+            return is_configured_alike(*one.second, *other.second);
+        });
 }
 
 // The settings of a route, in one text; empty where it has no settings of its own.
@@ -169,7 +166,7 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
         if (std::ranges::find(found.keys, key) == found.keys.end())
             found.keys.emplace_back(key);
     };
-    if (descriptions_of(before) != descriptions_of(after))
+    if (!has_same_upstreams(before, after))
         list("upstream");
     // The file may be the same, with other secrets in it.
     if (before.tickets.all != after.tickets.all ||

@@ -105,4 +105,46 @@ TEST_CASE("a key is named whose file has another content")
     CHECK(compare(after, renewed).keys == keys{"upstream"});
 }
 
+TEST_CASE("an upstream is named of which any setting has changed")
+{
+    snapshot before = with_certificates({});
+    upstream_plan& app = before.upstreams.emplace_back();
+    app.name = "app";
+    app.servers.push_back({.name = "[192.0.2.1]:80", .addresses = {}});
+    auto const is_named = [&](auto change) {
+        snapshot after = with_certificates({});
+        after.upstreams = before.upstreams;
+        change(after.upstreams.front());
+        return compare(before, after).keys == std::vector<std::string>{"upstream"};
+    };
+    CHECK_FALSE(is_named([](upstream_plan&) {}));
+    // DNS has answered with another address.
+    CHECK_FALSE(
+        is_named([](upstream_plan& changed) { changed.servers[0].addresses.emplace_back(); }));
+
+    CHECK(is_named([](upstream_plan& changed) { changed.servers[0].tls_name = "app.example"; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.servers[0].weight = 2; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.servers[0].is_backup = true; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.servers[0].connections_max = 5; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.strategy = balance::client_hash; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.eject_after = 5; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.eject_time *= 2; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.slow_start = std::chrono::seconds{1}; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.check.expect = "PONG"; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.check.header = "PROXY "; }));
+    CHECK(is_named(
+        [](upstream_plan& changed) { changed.check.tls = std::make_shared<check_tls const>(); }));
+    CHECK(is_named([](upstream_plan& changed) { changed.preconnect.connections = 1; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.sources.emplace_back(); }));
+    CHECK(is_named([](upstream_plan& changed) { changed.tls.emplace(); }));
+
+    app.tls.emplace();
+    CHECK_FALSE(is_named([](upstream_plan&) {}));
+    CHECK(is_named([](upstream_plan& changed) { changed.tls->spec.groups = "X25519"; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.tls->spec.alpn = {"h2"}; }));
+    CHECK(is_named([](upstream_plan& changed) { changed.tls->offers_clients_protocol = true; }));
+    CHECK(is_named(
+        [](upstream_plan& changed) { changed.tls->proxy_header = proxy_place::inside_tls; }));
+}
+
 } // namespace cleat::app::changes_test

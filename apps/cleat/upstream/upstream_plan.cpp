@@ -1,7 +1,14 @@
 #include "config/values.hpp"
 #include "upstream/upstream_plan.hpp"
 
+#include <cleat/tls/context.hpp>
+
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+#include <tuple>
 
 namespace cleat::app {
 namespace {
@@ -19,6 +26,24 @@ std::string server_text(server_plan const& server)
                          : fmt::format("{} ({})", server.name, fmt::join(facts, ", "));
 }
 
+bool is_configured_alike(server_plan const& one, server_plan const& other)
+{
+    auto const fields = [](server_plan const& server) {
+        return std::tie(
+            server.name, server.weight, server.is_backup, server.connections_max, server.tls_name);
+    };
+    return fields(one) == fields(other);
+}
+
+bool is_configured_alike(
+    std::optional<upstream_tls_plan> const& one, std::optional<upstream_tls_plan> const& other)
+{
+    if (!one || !other)
+        return one.has_value() == other.has_value();
+    return one->offers_clients_protocol == other->offers_clients_protocol &&
+           one->proxy_header == other->proxy_header && is_same_policy(one->spec, other->spec);
+}
+
 } // namespace
 
 std::string describe(upstream_plan const& upstream)
@@ -32,6 +57,24 @@ std::string describe(upstream_plan const& upstream)
     return fmt::format(
         "{}, {}{}: {}", upstream.name, to_string(upstream.strategy), upstream.tls ? ", TLS" : "",
         fmt::join(servers, ", "));
+}
+
+bool is_configured_alike(upstream_plan const& one, upstream_plan const& other)
+{
+    auto const fields = [](upstream_plan const& upstream) {
+        return std::tie(
+            upstream.strategy, upstream.eject_after, upstream.eject_time, upstream.slow_start,
+            upstream.check, upstream.preconnect.connections, upstream.preconnect.time,
+            upstream.sources);
+    };
+    auto const is_configured = [](server_plan const& server) { return !server.is_place; };
+    auto const is_alike = [](server_plan const& server, server_plan const& same_place) {
+        return is_configured_alike(server, same_place);
+    };
+    return fields(one) == fields(other) && is_configured_alike(one.tls, other.tls) &&
+           std::ranges::equal(
+               one.servers | std::views::filter(is_configured),
+               other.servers | std::views::filter(is_configured), is_alike);
 }
 
 } // namespace cleat::app

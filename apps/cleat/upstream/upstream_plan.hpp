@@ -65,4 +65,8 @@ struct upstream_plan
 /// (backup)".
 [[nodiscard]] std::string describe(upstream_plan const& upstream);
 
+/// is_configured_alike compares two upstreams of one name by what the configuration says of them:
+/// not by addresses that DNS has answered with, nor by the files of TLS to the servers.
+[[nodiscard]] bool is_configured_alike(upstream_plan const& one, upstream_plan const& other);
+
 } // namespace cleat::app
