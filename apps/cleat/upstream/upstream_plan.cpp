@@ -26,7 +26,7 @@ std::string server_text(server_plan const& server)
                          : fmt::format("{} ({})", server.name, fmt::join(facts, ", "));
 }
 
-bool is_configured_alike(server_plan const& one, server_plan const& other)
+bool has_same_settings(server_plan const& one, server_plan const& other)
 {
     auto const fields = [](server_plan const& server) {
         return std::tie(
@@ -35,7 +35,7 @@ bool is_configured_alike(server_plan const& one, server_plan const& other)
     return fields(one) == fields(other);
 }
 
-bool is_configured_alike(
+bool has_same_tls(
     std::optional<upstream_tls_plan> const& one, std::optional<upstream_tls_plan> const& other)
 {
     if (!one || !other)
@@ -68,13 +68,10 @@ bool is_configured_alike(upstream_plan const& one, upstream_plan const& other)
             upstream.sources);
     };
     auto const is_configured = [](server_plan const& server) { return !server.is_place; };
-    auto const is_alike = [](server_plan const& server, server_plan const& same_place) {
-        return is_configured_alike(server, same_place);
-    };
-    return fields(one) == fields(other) && is_configured_alike(one.tls, other.tls) &&
+    return fields(one) == fields(other) && has_same_tls(one.tls, other.tls) &&
            std::ranges::equal(
                one.servers | std::views::filter(is_configured),
-               other.servers | std::views::filter(is_configured), is_alike);
+               other.servers | std::views::filter(is_configured), has_same_settings);
 }
 
 } // namespace cleat::app
