@@ -4,13 +4,13 @@
 #include "generate/http2_requests.hpp"
 #include "generate/http2_transaction.hpp"
 #include "generate/stream_account.hpp"
+#include "generate/worker_turns.hpp"
 
 #include <cleat/net/scratch.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -24,10 +24,6 @@ namespace cleat::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-// rounds_max: consecutive sends and reads of a connection before its worker's other connections and
-// deadlines get a turn. A server may send without a pause.
-constexpr unsigned rounds_max = 16;
 
 // http2_client is one connection with its streams, and the connections that replace it.
 class http2_client
@@ -95,14 +91,6 @@ private:
     bool is_noted_ = false;   // The streams that the server allows are counted.
     bool is_left_ = false;    // The server's GOAWAY is counted.
 };
-
-// A worker has a queue for each length of its deadlines, so these are powers of two.
-std::chrono::milliseconds rounded_down(std::chrono::nanoseconds left) noexcept
-{
-    auto const whole = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    return std::chrono::milliseconds{
-        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1)))};
-}
 
 // A request that has begun before goes first.
 std::optional<stream_account> http2_client::next(moment now)
@@ -371,7 +359,7 @@ bool http2_client::exchange()
 net::task<> http2_client::wait(bool is_full)
 {
     if (busy_ != 0)
-        interrupt_.expires_in(rounded_down(next_check_ - clock::now()), error::idle_timeout);
+        interrupt_.expires_in(next_look(next_check_ - clock::now()), error::idle_timeout);
     else
         interrupt_.clear();
     net::interest const socket =

@@ -3,11 +3,11 @@
 #include "generate/due_times.hpp"
 #include "generate/websocket_peer.hpp"
 #include "generate/websocket_transaction.hpp"
+#include "generate/worker_turns.hpp"
 
 #include <cleat/net/scratch.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -20,10 +20,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using goal = websocket_peer::goal;
-
-// turns_max: consecutive sends and reads of a WebSocket before its worker's other connections and
-// deadlines get a turn. A server may send without a pause.
-constexpr unsigned turns_max = 16;
 
 // The server answers our Close by its own within one round trip. Nothing is measured any more.
 constexpr std::chrono::milliseconds close_patience{1000};
@@ -98,7 +94,7 @@ net::task<error_code> talk(
     std::chrono::milliseconds patience)
 {
     interrupt.expires_in(patience, error::idle_timeout);
-    unsigned turns = 0;
+    unsigned rounds = 0;
     for (bool moved = false;;) {
         bool full = false;
         bool const was_full = link.connection->channel.unsent();
@@ -118,7 +114,7 @@ net::task<error_code> talk(
         if (p.error)
             co_return p.error;
         bool const goes_on = p.bytes != 0 || (link.peer->has_to_send() && !full);
-        if (goes_on && (++turns % turns_max != 0 || link.connection->channel.unread()))
+        if (goes_on && (++rounds % rounds_max != 0 || link.connection->channel.unread()))
             continue;
         bool const answered = link.peer->take_progress();
         if (answered || std::exchange(moved, false))
@@ -188,16 +184,6 @@ error_code listen(websocket_link& link, attempt& account)
         return link.connection->failure_of_send(p);
     }
     return {};
-}
-
-// next_look is how long a WebSocket that is held waits at most. A worker has a queue for each
-// length of its deadlines, so these are powers of two: the last one ends with the time that is
-// left.
-std::chrono::milliseconds next_look(std::chrono::nanoseconds left) noexcept
-{
-    auto const whole = std::chrono::floor<std::chrono::milliseconds>(left).count();
-    return std::chrono::milliseconds{
-        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1)))};
 }
 
 // hold keeps the WebSocket open until the time is up, or the run is cut off. False: the attempt has
