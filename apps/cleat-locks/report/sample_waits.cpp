@@ -1,5 +1,6 @@
 #include "report/off_cpu.hpp"
 #include "report/sample_waits.hpp"
+#include "report/stop_wait.hpp"
 #include "report/trace.hpp"
 #include "report/trace_files.hpp"
 #include "report/unrecorded.hpp"
@@ -11,12 +12,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -295,9 +294,6 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
 {
     sampled_processes all;
     std::set<fs::path> known; // Traces, also of processes that have ended.
-    std::mutex mutex;         // house(mutex): for the condition below, which ends the sleep at once
-    std::condition_variable_any ended;
-    std::unique_lock lock{mutex};
     std::uint64_t took = 0;
     std::uint64_t written = now_ns();
     unrecorded_search search{folder};
@@ -321,7 +317,7 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
             std::uint64_t const after = now_ns();
             next_search = after + std::max(search_period_ns, (after - began) * period_parts);
         }
-        ended.wait_for(lock, stop, pause, [] { return false; });
+        sleep_until(stop, std::chrono::steady_clock::now() + pause);
     }
     for (auto& [file, process] : all)
         process.write();

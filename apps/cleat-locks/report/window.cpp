@@ -1,3 +1,4 @@
+#include "report/stop_wait.hpp"
 #include "report/trace_files.hpp"
 #include "report/window.hpp"
 
@@ -5,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -198,9 +197,6 @@ std::optional<window_edge> mark_at(
     window_times const& times, std::stop_token const& stop,
     std::function<void(window_edge)> const& marks)
 {
-    std::mutex mutex; // house(mutex): for the condition below, which ends the sleep at once
-    std::condition_variable_any ended;
-    std::unique_lock lock{mutex};
     auto const began = std::chrono::steady_clock::now();
     for (auto const& [seconds, edge] :
          {std::pair{times.from, window_edge::begin}, std::pair{times.to, window_edge::end}}) {
@@ -208,7 +204,7 @@ std::optional<window_edge> mark_at(
             continue;
         auto const due =
             began + std::chrono::nanoseconds{static_cast<std::int64_t>(*seconds * 1e9)};
-        ended.wait_until(lock, stop, due, [] { return false; });
+        sleep_until(stop, due);
         if (stop.stop_requested())
             return edge;
         marks(edge);
