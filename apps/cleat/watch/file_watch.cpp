@@ -45,6 +45,21 @@ bool is_out_of_watches(error_code const& ec)
            ec == boost::system::errc::not_enough_memory;
 }
 
+// Compares all elements with those of the last comparison. An element that this process may not see
+// now, since it has given up root's rights, keeps its former value. True: something has changed.
+template <class Element, class IsHidden>
+bool has_changed(
+    std::vector<Element> const& previous, std::vector<Element>& present, IsHidden is_hidden)
+{
+    bool is_changed = previous.size() != present.size();
+    for (std::size_t i = 0; i < present.size() && i < previous.size(); ++i)
+        if (is_hidden(present[i]))
+            present[i] = previous[i];
+        else
+            is_changed = is_changed || present[i] != previous[i];
+    return is_changed;
+}
+
 result<int> watch_folder(int inotify, std::string const& path)
 {
     int const watch = ::inotify_add_watch(inotify, path.c_str(), watched_events);
@@ -64,23 +79,26 @@ error_code file_watch::watch(watched_files files, root_folders root)
         ec = watch_by_kernel();
     }
     if (ec) {
-        folders_.clear();
-        root_names_.clear();
-        kernel_.reset();
+        drop_kernel();
         static_cast<void>(compare());
     }
     return ec;
 }
 
-void file_watch::stop() noexcept
+void file_watch::drop_kernel() noexcept
 {
     folders_.clear();
     root_names_.clear();
+    kernel_.reset();
+}
+
+void file_watch::stop() noexcept
+{
+    drop_kernel();
     unreadable_.clear();
     closed_.clear();
     may_have_missed_ = false;
     has_two_names_ = false;
-    kernel_.reset();
     next_comparison_.reset();
     present_folders_.clear();
     present_statuses_.clear();
@@ -185,18 +203,13 @@ bool file_watch::compare()
     return is_changed;
 }
 
-// A folder that this process may not see, since it has given up root's rights, counts as the same.
 bool file_watch::compare_folders()
 {
-    std::vector<folder_identity> const before =
+    std::vector<folder_identity> const previous =
         std::exchange(present_folders_, identities_of(files_));
-    bool is_changed = before.size() != present_folders_.size();
-    for (std::size_t i = 0; i < present_folders_.size() && i < before.size(); ++i)
-        if (present_folders_[i].error == EACCES)
-            present_folders_[i] = before[i];
-        else
-            is_changed = is_changed || present_folders_[i] != before[i];
-    return is_changed;
+    return has_changed(previous, present_folders_, [](folder_identity const& each) {
+        return each.error == EACCES;
+    });
 }
 
 // Folders that this process could not read at first, and can now: their mode has been mended.
@@ -208,14 +221,10 @@ bool file_watch::find_opened()
 
 bool file_watch::compare_statuses()
 {
-    std::vector<folder_status> const before = std::exchange(present_statuses_, statuses_of(files_));
-    bool is_changed = before.size() != present_statuses_.size();
-    for (std::size_t i = 0; i < present_statuses_.size() && i < before.size(); ++i)
-        if (!present_statuses_[i])
-            present_statuses_[i] = before[i];
-        else
-            is_changed = is_changed || present_statuses_[i] != before[i];
-    return is_changed;
+    std::vector<folder_status> const previous =
+        std::exchange(present_statuses_, statuses_of(files_));
+    return has_changed(
+        previous, present_statuses_, [](folder_status const& each) { return !each; });
 }
 
 // inotify follows a folder when it is renamed. So the opener is asked again whether the paths that

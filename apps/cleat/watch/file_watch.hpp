@@ -72,6 +72,7 @@ public:
 
 private:
     error_code open_kernel();
+    void drop_kernel() noexcept;
     using folder = watched_files::const_iterator;
     using way = std::pair<std::string, folder>; // A path for root_, and what it is needed for.
 
