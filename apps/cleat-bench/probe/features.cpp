@@ -29,7 +29,7 @@ probed_answer seen(
 probed_answer find_fallback_signal(raw_client& client, accepted_versions const& versions)
 {
     constexpr int inappropriate_fallback = 86;
-    std::string const name = "fallback SCSV";
+    std::string const name = feature_name::fallback_signal;
     if (versions.size() < 2)
         return {name, {}, "the server accepts one version only"};
     accepted_version const& lower = versions[1];
@@ -57,11 +57,13 @@ void find_common_features(
     hello.extensions.push_back(wire::status_request());
     raw_answer const answer = client.ask(hello, awaited::flight);
     found.push_back(seen(
-        "renegotiation", answer, answered_with(answer, extension_type::renegotiation_info),
-        "secure (RFC 5746)", "not secure: no renegotiation_info (RFC 5746)"));
+        feature_name::secure_renegotiation, answer,
+        answered_with(answer, extension_type::renegotiation_info), "secure (RFC 5746)",
+        "not secure: no renegotiation_info (RFC 5746)"));
     found.push_back(seen(
-        "master secret", answer, answered_with(answer, extension_type::extended_master_secret),
-        "extended (RFC 7627)", "not extended (RFC 7627)"));
+        feature_name::extended_master_secret, answer,
+        answered_with(answer, extension_type::extended_master_secret), "extended (RFC 7627)",
+        "not extended (RFC 7627)"));
     found.push_back(seen(
         "heartbeat", answer, answered_with(answer, extension_type::heartbeat), "accepted", "no"));
     found.push_back(
@@ -78,8 +80,8 @@ probed_answer find_compression(raw_client& client, accepted_version const& old)
     hello.compressions = std::string{"\x01\x40\x00", 3}; // DEFLATE, LZS, none.
     raw_answer const answer = client.ask(hello);
     return seen(
-        "compression", answer, answer.accepted() && answer.flight.hello()->compression != 0,
-        "accepted", "no");
+        feature_name::compression, answer,
+        answer.accepted() && answer.flight.hello()->compression != 0, "accepted", "no");
 }
 
 probed_answer find_encrypt_then_mac(raw_client& client, accepted_version const& old)
@@ -113,8 +115,8 @@ std::vector<probed_answer> find_features(raw_client& client, accepted_versions c
         std::string const why =
             old == nullptr ? "the server accepts TLS 1.3 only" : "the server accepts SSL 3.0 only";
         for (char const* const name :
-             {"renegotiation", "master secret", "heartbeat", "NPN", "OCSP staple", "compression",
-              "encrypt-then-MAC"})
+             {feature_name::secure_renegotiation, feature_name::extended_master_secret, "heartbeat",
+              "NPN", "OCSP staple", feature_name::compression, "encrypt-then-MAC"})
             found.push_back({name, {}, why});
         return found;
     }

@@ -313,7 +313,7 @@ void prober::find_answers()
         report_.find_version(wire::version::tls_1_2) != nullptr
             ? find_client_renegotiation(raw_, make_context(renegotiating))
             : probed_answer{
-                  "renegotiation by the client", {}, "the server does not accept TLS 1.2"});
+                  feature_name::client_renegotiation, {}, "the server does not accept TLS 1.2"});
     if (raw_.shares_key())
         report_.features.push_back(
             {"groups of TLS 1.3 but X25519", {}, "the server refuses hellos without a key share"});

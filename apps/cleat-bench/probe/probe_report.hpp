@@ -41,6 +41,15 @@ struct probed_answer
     std::string detail;      ///< Unset: why. Otherwise what was seen; may be empty.
 };
 
+/// feature_name has the names of the features that the verdict looks for.
+namespace feature_name {
+inline constexpr char fallback_signal[] = "fallback SCSV";
+inline constexpr char secure_renegotiation[] = "renegotiation";
+inline constexpr char client_renegotiation[] = "renegotiation by the client";
+inline constexpr char extended_master_secret[] = "master secret";
+inline constexpr char compression[] = "compression";
+} // namespace feature_name
+
 /// probed_certificate is a leaf and its chain.
 struct probed_certificate
 {

@@ -21,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char question[] = "renegotiation by the client";
 constexpr std::string_view gcm_suites = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
                                         "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
                                         "AES128-GCM-SHA256:AES256-GCM-SHA384";
@@ -97,23 +96,29 @@ probed_answer find_client_renegotiation(raw_client const& client, tls::context c
     connection visitor{client.address(), options, client.timeout()};
     visit const first = visitor.run({}, {});
     if (!first.established || wire::find_suite(first.suite) == nullptr)
-        return {question, {}, "no handshake of TLS 1.2 with AES-GCM: " + first.failure.kind};
+        return {
+            feature_name::client_renegotiation,
+            {},
+            "no handshake of TLS 1.2 with AES-GCM: " + first.failure.kind};
     std::string const record = tls::seal_handshake(
         visitor.engine(), wire::message_of(second_hello(
                               client, first.suite, tls::client_verify_data(visitor.engine()))));
     if (record.empty() || ::send(visitor.socket(), record.data(), record.size(), MSG_NOSIGNAL) !=
                               static_cast<ssize_t>(record.size()))
-        return {question, {}, "it could not be sent"};
+        return {feature_name::client_renegotiation, {}, "it could not be sent"};
     bool closed = false;
     std::size_t const reply =
         first_reply(visitor.socket(), std::min(client.timeout(), last_answer_time), closed);
     if (reply == static_cast<std::size_t>(wire::record_type::handshake))
-        return {question, true, "permitted: the server begins another handshake"};
+        return {
+            feature_name::client_renegotiation, true,
+            "permitted: the server begins another handshake"};
     if (reply != 0)
-        return {question, false, "refused with an alert"};
+        return {feature_name::client_renegotiation, false, "refused with an alert"};
     if (closed)
-        return {question, false, "refused: the server closes the connection"};
-    return {question, {}, "not answered"};
+        return {
+            feature_name::client_renegotiation, false, "refused: the server closes the connection"};
+    return {feature_name::client_renegotiation, {}, "not answered"};
 }
 
 } // namespace cleat::bench

@@ -118,7 +118,7 @@ void judge_trust(
     if (!c.in_order)
         found.weak("{}: the chain is out of order", which);
     if (!c.trust.name_matches)
-        found.weak("{} is for other names than this", which);
+        found.weak("{} does not match the server name", which);
     if (c.trust.verified && c.trust.name_matches)
         found.good(
             "{} verifies, {} left", which,
@@ -204,16 +204,16 @@ void judge_features(finding_list& found, probe_report const& report)
         auto const known = std::ranges::find(report.features, name, &probed_answer::name);
         return known != report.features.end() && known->yes == yes;
     };
-    if (is("renegotiation", false))
+    if (is(feature_name::secure_renegotiation, false))
         found.weak("no secure renegotiation (RFC 5746)");
-    if (is("renegotiation by the client", true))
+    if (is(feature_name::client_renegotiation, true))
         found.weak("clients may renegotiate: each costs a handshake, and no connection");
-    if (is("compression", true))
+    if (is(feature_name::compression, true))
         found.weak("compression accepted (CRIME)");
-    if (is("master secret", false))
+    if (is(feature_name::extended_master_secret, false))
         found.weak("no extended master secret (RFC 7627)");
     // Between TLS 1.3 and TLS 1.2 the server's random shows a fallback (RFC 8446, section 4.1.3).
-    if (is("fallback SCSV", false) && !old_versions(report).empty())
+    if (is(feature_name::fallback_signal, false) && !old_versions(report).empty())
         found.weak("fallback to an old version is not noticed (RFC 7507)");
 }
 
