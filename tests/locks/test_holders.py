@@ -25,7 +25,7 @@ def test_each_wait_is_of_those_that_held_the_lock(record_stepped):
         assert "wait_for_long" in names(report, each["waiter"])[1]
     assert len(waits) == 2
     text = run.text()
-    assert "Who held it while others waited: 2.00 s of 2.00 s blocked" in text
+    assert "Lock holders and waiters: 2.00 s of 2.00 s blocked" in text
     assert any(
         "1.80 s" in line and "in wait_for_long waited for" in line and "in hold_long" in line
         for line in text.splitlines()

@@ -197,7 +197,7 @@
             tables.deadlocks(profile),
         ),
         section(
-            'Who held it while others waited',
+            'Lock holders and waiters',
             'The time that a thread waited while another one held the lock, and where that one had ' +
                 'taken it.' +
                 (profile.waits_for_lost > 0
@@ -238,9 +238,9 @@
         el(
             'p',
             {},
-            "As locks: those inside libc (malloc, stdio) and futexes without libc's syscall(), whose " +
-                'waits are off the CPU above. At all: spinning on an atomic, and programs that are ' +
-                'linked statically.',
+            'Locks inside libc (malloc, stdio) and futexes that do not go through its syscall() are ' +
+                'not seen as locks: their waits are off the CPU above. Spinning on an atomic and ' +
+                'programs that are linked statically are not seen at all.',
         ),
     );
     flames.redraw();

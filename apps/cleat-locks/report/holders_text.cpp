@@ -81,7 +81,7 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
     for (holder_wait const& each : recorded.waits_for)
         attributed += each.ns;
     std::string text = fmt::format(
-        "\nWho held it while others waited: {} of {} blocked{}\n{:>9} {:>8} {:>9}\n",
+        "\nLock holders and waiters: {} of {} blocked{}\n{:>9} {:>8} {:>9}\n",
         time_text(static_cast<double>(attributed)),
         time_text(static_cast<double>(recorded.total.blocked_ns)),
         recorded.waits_for_lost > 0
