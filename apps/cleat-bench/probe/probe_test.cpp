@@ -151,7 +151,8 @@ constexpr weakness all_weaknesses[] = {
      [](probe_report& r) {
          r.certificates[0].trust = {false, "self signed certificate", false, true};
      }},
-    {"name", "other names", [](probe_report& r) { r.certificates[0].trust.name_matches = false; }},
+    {"name", "does not match the server name",
+     [](probe_report& r) { r.certificates[0].trust.name_matches = false; }},
     {"CBC", "CBC suites accepted",
      [](probe_report& r) { r.versions[1].suites = {"ECDHE-RSA-AES128-SHA"}; }},
     {"no forward secrecy", "1 suite without forward secrecy",

@@ -228,7 +228,7 @@ TEST_CASE("a route by the client's address wants to know who names it")
         "frontend = { route = { client-address = \"192.0.2.0/24\" upstream = \"app\" } ";
     CHECK(
         complaint(named + "}") ==
-        "c:3:43: error: client-address: proxy-proxy takes a PROXY header from every peer, so every "
+        "c:3:41: error: client-address: proxy-proxy takes a PROXY header from every peer, so every "
         "peer could name a client that this route takes. Name the load balancers with proxy-from.");
     accepted(named + "proxy-from = \"192.0.2.1\" }");
 }

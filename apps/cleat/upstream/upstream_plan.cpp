@@ -64,11 +64,11 @@ bool is_configured_alike(upstream_plan const& one, upstream_plan const& other)
     auto const fields = [](upstream_plan const& upstream) {
         return std::tie(
             upstream.strategy, upstream.eject_after, upstream.eject_time, upstream.slow_start,
-            upstream.check, upstream.preconnect.connections, upstream.preconnect.time,
-            upstream.sources);
+            upstream.check, upstream.preconnect.connections, upstream.preconnect.time);
     };
     auto const is_configured = [](server_plan const& server) { return !server.is_place; };
     return fields(one) == fields(other) && has_same_tls(one.tls, other.tls) &&
+           std::ranges::equal(one.sources, other.sources, {}, net::to_string, net::to_string) &&
            std::ranges::equal(
                one.servers | std::views::filter(is_configured),
                other.servers | std::views::filter(is_configured), has_same_settings);
