@@ -1,5 +1,5 @@
-"""A server whose name has addresses of both families: one that does not answer costs the first
-connection a delay, and the others nothing.
+"""A server whose name has several addresses: a family, or an address, that does not answer costs
+the first connection a delay, and the others nothing.
 
 The tests have a network of their own, which only root can, with a device behind which nobody
 listens: its packets are for another one, so they are dropped without a word. The tests count the
@@ -21,6 +21,7 @@ from upstream_blocks import answer, saying, upstream
 
 SILENT_V6, SILENT_V4 = "fd00::2", "192.0.2.2"
 MOVED_V6 = "fd01::2"  # Here at first, and then behind that device.
+TWO_V4 = "198.51.100.2", "198.51.100.3"  # Likewise, one of them.
 DELAY_S = 0.25  # limits::attempt_delay
 ETH_P_ALL, ETH_P_IPV6 = 0x0003, 0x86DD
 SYN, ACK = 0x02, 0x10  # Flags of TCP (RFC 9293, section 3.1).
@@ -50,9 +51,12 @@ def _network(ipv6):
         ip("link set nobody0 up")
         ip("address add fd00::1/64 dev silent0 nodad")
         ip("address add 192.0.2.1/24 dev silent0")
-        for address in (SILENT_V4, SILENT_V6, MOVED_V6):
+        for address in (SILENT_V4, SILENT_V6, MOVED_V6, *TWO_V4):
             ip(f"neighbour add {address} lladdr 02:00:00:00:00:02 dev silent0")
         add_moved()
+        for address in TWO_V4:
+            ip(f"address add {address}/32 dev lo")
+        ip("route add 198.51.100.0/24 dev silent0")
         yield
 
 
@@ -142,6 +146,24 @@ def test_the_family_that_has_answered_is_lost(serve, origin, named, tried):
     add_moved()
     v4.close()  # It refuses.
     assert answer(server.port) == "6"
+
+
+def test_a_silent_address_costs_one_wait(serve, origin, named, tried):
+    port = 0
+    for address in TWO_V4:
+        port = origin(saying(address), host=address, port=port).port
+    dns = named(*TWO_V4)
+    server = serve(
+        f'backend = "[app.example]:{port}"\nbackend-connect-timeout = 2\n{dns.setting}'
+    )
+    lost = answer(server.port)  # The first one of the answer, which DNS rotates.
+    (left,) = set(TWO_V4) - {lost}
+    ip(f"address del {lost}/32 dev lo")
+    said, took = timed(server.port)
+    assert said == left and 1 <= took  # Each of two has half of the timeout.
+    assert tried.count() == 1
+    assert {answer(server.port) for _ in range(5)} == {left}
+    assert tried.count() == 1
 
 
 def test_where_both_are_silent_the_server_has_failed(serve, origin, named, tried):

@@ -7,6 +7,7 @@
 
 #include <cleat/net/socket_options.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,9 +57,15 @@ using upstream_table = std::vector<server_row>;
 /// section 4). Those of a family keep their order. The rest of the larger family comes last.
 [[nodiscard]] std::vector<net::address> by_turns(std::vector<net::address> all);
 
-/// server_addresses are a server's addresses by_turns, as one worker has them. They stay in place
-/// as long as a connection of the worker refers to them, also when the server has got others. The
-/// worker counts these connections, so that nothing is shared.
+/// leading_addresses are the addresses of a server that are tried before the others of their
+/// family: by family, their numbers in the list. first_of_families: until one has answered.
+using leading_addresses = std::array<std::uint32_t, 2>;
+inline constexpr leading_addresses first_of_families{0, 1};
+
+/// server_addresses are a server's addresses by_turns, as one worker has them, and which of each
+/// family has answered last. They stay in place as long as a connection of the worker refers to
+/// them, also when the server has got others. The worker counts these connections, so that nothing
+/// is shared.
 class server_addresses
 {
 public:
@@ -77,11 +84,22 @@ public:
     }
 
     /// in_order is the address to try at a position, in the order of the list, or with the other
-    /// family first.
+    /// family first. A leading address has changed places with the first one of its family.
     [[nodiscard]] net::address const& in_order(
-        std::size_t position, bool second_first) const noexcept
+        std::size_t position, bool second_first,
+        leading_addresses const& leading = first_of_families) const noexcept
     {
-        return all_[second_first && position < in_pairs_ ? position ^ 1U : position];
+        return all_[number_at(position, second_first, leading)];
+    }
+
+    /// leading are those for a connection that begins now. answered: the one at a position of a
+    /// connection's order has answered, and leads from now on.
+    [[nodiscard]] leading_addresses leading() const noexcept { return leading_; }
+    void answered(
+        std::size_t position, bool second_first, leading_addresses const& leading) noexcept
+    {
+        std::size_t const number = number_at(position, second_first, leading);
+        leading_[is_of_second(all_[number]) ? 1 : 0] = static_cast<std::uint32_t>(number);
     }
 
     /// hold counts a connection, and release ends it. The last one of addresses that were replaced
@@ -105,7 +123,22 @@ private:
     friend struct std::default_delete<server_addresses>;
     ~server_addresses() = default;
 
+    // by_turns puts the first ones of the families at the first places.
+    [[nodiscard]] std::size_t number_at(
+        std::size_t position, bool second_first, leading_addresses const& leading) const noexcept
+    {
+        std::size_t const number = second_first && position < in_pairs_ ? position ^ 1U : position;
+        for (std::size_t family = 0; family != (has_both_families() ? 2 : 1); ++family) {
+            if (number == family)
+                return leading[family];
+            if (number == leading[family])
+                return family;
+        }
+        return number;
+    }
+
     std::vector<net::address> all_;
+    leading_addresses leading_ = first_of_families;
     std::size_t in_pairs_ = 0; // So many at the beginning are pairs of both families.
     std::size_t users_ = 0;
     bool is_replaced_ = false;

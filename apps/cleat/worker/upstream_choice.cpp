@@ -99,18 +99,19 @@ net::address const* upstream_choice::next()
         address_ = 0;
         addresses_ = &upstream_.addresses(server_);
         addresses_->hold();
+        leading_ = addresses_->leading();
         prefers_second_family_ = addresses_->has_both_families() &&
-                                 upstream_.family(server_).second_first(upstream_.worker().now());
+                        upstream_.family(server_).second_first(upstream_.worker().now());
         enter_server();
     }
-    return &addresses_->in_order(address_++, prefers_second_family_);
+    return &addresses_->in_order(address_++, prefers_second_family_, leading_);
 }
 
 net::address const* upstream_choice::rival() const noexcept
 {
     if (!addresses_->has_both_families() || address_ >= addresses_->all().size())
         return nullptr;
-    net::address const& following = addresses_->in_order(address_, prefers_second_family_);
+    net::address const& following = addresses_->in_order(address_, prefers_second_family_, leading_);
     return following.family() == address().family() ? nullptr : &following;
 }
 
@@ -125,6 +126,7 @@ void upstream_choice::failed(error_code why)
     if (std::exchange(has_taken_, false)) {
         skips_ready_ = true;
         address_ = 0;
+        leading_ = addresses_->leading();
         return;
     }
     has_failed_ = has_failed_ || !says_nothing(why);
@@ -178,6 +180,7 @@ std::optional<taken_connection> upstream_choice::take_ready()
     addresses_ = taken->addresses;
     address_ = static_cast<std::uint32_t>(taken->position) + 1;
     prefers_second_family_ = taken->second_first;
+    leading_ = first_of_families;
     has_taken_ = true;
     return taken;
 }
@@ -206,6 +209,8 @@ result<net::socket> upstream_choice::start_again()
 void upstream_choice::answered()
 {
     has_failed_ = false; // At another of its addresses.
+    if (!has_taken_)
+        addresses_->answered(address_ - 1, second_first_, leading_);
     if (addresses_->has_both_families() && !has_taken_)
         upstream_.family(server_).answered(
             upstream_.worker().now(), addresses_->is_of_second(address()), prefers_second_family_);

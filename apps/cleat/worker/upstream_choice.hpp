@@ -30,8 +30,8 @@ public:
     ~upstream_choice();
 
     /// next is the address to try first, or after the one that has failed: those of a server in
-    /// their order, and then those of the next server. It stays in place until the next call. Null:
-    /// all were tried.
+    /// their order, from the one that has answered last, and then those of the next server. It
+    /// stays in place until the next call. Null: all were tried.
     [[nodiscard]] net::address const* next();
 
     /// rival is the address that may be tried beside the present one: the one that next would
@@ -79,7 +79,7 @@ public:
     /// address is the present one: that which next returned last, or its rival.
     [[nodiscard]] net::address const& address() const noexcept
     {
-        return addresses_->in_order(address_ - 1, prefers_second_family_);
+        return addresses_->in_order(address_ - 1, prefers_second_family_, leading_);
     }
 
     /// start makes a socket that is connecting to the address: see source_addresses. Where the
@@ -124,6 +124,7 @@ private:
     server_set without_port_;               // Of these, those to which no local port was free.
     std::uint32_t server_ = 0;              // Of those in tried_, the last one.
     std::uint32_t address_ = 0;             // The number of the next one to try.
+    leading_addresses leading_{};           // Of the server's, when the connection came to it.
     server_addresses* addresses_ = nullptr; // It holds those of the server that it has, if any.
     bool is_trial_ = false;                 // It tries whether the server is back.
     bool has_failed_ = false;               // By the server's fault, at one of its addresses.

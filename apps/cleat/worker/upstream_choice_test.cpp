@@ -84,12 +84,40 @@ TEST_CASE_FIXTURE(two_servers, "a server whose last address accepts has not fail
 {
     for (int i = 0; i < 10; ++i) {
         upstream_choice choice{upstream(), {}};
-        CHECK(choice.next()->port() == 1);
+        unsigned const first = choice.next()->port();
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 3 - first); // The other one of 1 and 2.
+        choice.answered();
+    }
+    CHECK(upstream().servers().ejection_of(0).failures() == 0);
+}
+
+TEST_CASE_FIXTURE(two_servers, "a connection begins with the address that has answered last")
+{
+    auto const fail_until = [this](unsigned port) {
+        upstream_choice choice{upstream(), {}};
+        while (choice.next()->port() != port)
+            choice.failed(refused);
+        choice.answered();
+    };
+    plan.servers.front().addresses.push_back(address_of("4"));
+    CHECK(fail_all() == "1243");
+    fail_until(2);
+    CHECK(fail_all() == "2143");
+    fail_until(4);
+    CHECK(upstream().servers().ejection_of(0).failures() == 0);
+    {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.next()->port() == 4);
+        fail_until(1); // Another connection meanwhile.
+        CHECK(choice.address().port() == 4);
         choice.failed(refused);
         CHECK(choice.next()->port() == 2);
         choice.answered();
     }
-    CHECK(upstream().servers().ejection_of(0).failures() == 0);
+    CHECK(fail_all() == "2143");
+    follow({{{address_of("1"), address_of("2")}}, {{address_of("3")}}}); // Other addresses.
+    CHECK(fail_all() == "123");
 }
 
 TEST_CASE_FIXTURE(two_servers, "servers that have failed come last, and all are tried all the same")
@@ -166,6 +194,26 @@ TEST_CASE_FIXTURE(two_servers, "the rival of an address is the next one, of the 
     CHECK(choice.rival() == nullptr);
     CHECK(choice.next()->port() == 3); // Of the next server.
     CHECK(choice.rival() == nullptr);
+}
+
+TEST_CASE_FIXTURE(two_servers, "the address that has answered changes places within its family")
+{
+    plan.servers.front().addresses = {
+        ipv6_address_of("1"), ipv6_address_of("2"), address_of("4"), ipv6_address_of("5")};
+    auto const fail_until = [this](unsigned port) {
+        upstream_choice choice{upstream(), {}};
+        while (choice.next()->port() != port)
+            choice.failed(refused);
+        choice.answered();
+    };
+    CHECK(fail_all() == "14253");
+    fail_until(5);
+    upstream_choice choice{upstream(), {}};
+    CHECK(choice.next()->port() == 5);
+    CHECK(choice.rival()->port() == 4);
+    CHECK(fail_all() == "54213");
+    fail_until(4); // Of the other family, which then comes first.
+    CHECK(fail_all() == "45213");
 }
 
 TEST_CASE_FIXTURE(two_servers, "the family that has answered comes first from then on")
