@@ -6,6 +6,7 @@ import pytest
 
 from admin_client import admin_of
 from deadlines import eventually
+from dns_server import DnsServer
 from origins import echo
 from reloads import reload_with
 from tls_client import TlsClient
@@ -75,6 +76,81 @@ def test_an_order_holds_through_a_reload(serve, origin):
     (shown,) = admin.get("/status.json").json["upstreams"]
     found = {each["server"]: (each["state"], each["weight"]) for each in shown["servers"]}
     assert found == {a.address: ("drained", 9), b.address: ("serving", 1)}
+
+
+SERVICE = "srv:_web._tcp.app.example"
+
+
+class Service:
+    """Service is targets of SRV records, each at an address of its own, that say their names."""
+
+    def __init__(self, dns, origin, names):
+        self.dns = dns
+        self.ports = {}
+        for number, name in enumerate(names, 2):
+            host = f"127.0.0.{number}"
+            dns.hosts[f"{name}.example"] = [host]
+            self.ports[name] = origin(saying(name), host=host).port
+
+    def have(self, names):
+        """have makes these the targets that DNS knows."""
+        self.dns.services = [
+            f"_web._tcp.app.example,{each}.example,{self.ports[each]},1,1" for each in names
+        ]
+        self.dns.restart()
+
+    def start(self, serve, names):
+        self.have(names)
+        return serve(
+            upstream(SERVICE) + f'{ADMIN}frontend = "[127.0.0.1]:0"\n{self.dns.setting}'
+        )
+
+
+@pytest.fixture
+def service(origin, tmp_path):
+    dns = DnsServer(tmp_path)
+    yield Service(dns, origin, "abcd")
+    dns.end()
+
+
+def answers(server):
+    return {answer(server.port) for _ in range(8)}
+
+
+def test_an_order_holds_for_a_target_that_a_reload_would_sort_elsewhere(serve, service):
+    server = service.start(serve, "bc")
+    assert answers(server) == {"b", "c"}
+    service.have("abc")
+    eventually("a serves", lambda: answers(server) == {"a", "b", "c"})
+    order(server, admin_of(server), SERVICE, "state=drain&weight=9")
+    assert answers(server) == {"a", "c"}
+    reload_with(server, "", "keepalive = 3599\n")
+    assert answers(server) == {"a", "c"}
+    (shown,) = admin_of(server).get("/status.json").json["upstreams"]
+    assert [each["weight"] for each in shown["servers"][:3]] == [9, 1, 1]
+
+
+def test_another_target_at_the_place_of_one_that_was_drained_serves(serve, service):
+    server = service.start(serve, "bc")
+    order(server, admin_of(server), SERVICE, "state=drain")
+    assert answers(server) == {"c"}
+    service.have("cd")
+    eventually("d serves", lambda: answers(server) == {"c", "d"})
+    service.have("bcd")
+    eventually("b serves at another place", lambda: answers(server) == {"b", "c", "d"})
+
+
+def test_a_target_that_was_drained_and_comes_back_to_its_place_is_drained(serve, service):
+    server = service.start(serve, "bc")
+    order(server, admin_of(server), SERVICE, "state=drain")
+    service.have("c")
+    server.wait_for_log(event="dns-changed")
+    reload_with(server, "", "keepalive = 3599\n")
+    service.have("bc")
+    server.wait_for_log(event="dns-changed", times=2)
+    assert answers(server) == {"c"}
+    order(server, admin_of(server), SERVICE, "state=ready")
+    assert answers(server) == {"b", "c"}
 
 
 def test_servers_have_metrics(serve, origin):

@@ -37,6 +37,17 @@ bool is_kept(upstream_plan const& plan, std::size_t server) noexcept
     });
 }
 
+// The server in the configuration before of which the state goes on. `same_name` is the one of that
+// name, or null.
+known_server const* find_before(
+    known_upstream const& before, server_plan const& plan, known_server const* same_name) noexcept
+{
+    if (plan.target.empty() || (same_name != nullptr && same_name->target == plan.target))
+        return same_name;
+    auto const found = std::ranges::find(before.servers, plan.target, &known_server::target);
+    return found == before.servers.end() ? same_name : &*found;
+}
+
 // A result of the configuration before holds until there is another.
 void follow_checks(known_server& server, check_rule const& rule)
 {
@@ -57,6 +68,23 @@ server_row known_server::row() const
     return {
         addresses, operators_weight.value_or(weight), gets_none ? server_state::drained : by_checks,
         counts, is_backup};
+}
+
+void known_server::place(
+    std::string const& next_target, std::vector<net::address> const& next_addresses)
+{
+    if (target != next_target) {
+        operators_weight.reset();
+        is_drained = false;
+        if (!are_same(addresses, next_addresses)) { // Else the checks repeat nothing.
+            is_down = false;
+            check = {
+                .state =
+                    check.state == check_state::none ? check_state::none : check_state::unknown};
+        }
+    }
+    target = next_target;
+    addresses = next_addresses;
 }
 
 std::string_view to_string(check_state state) noexcept
@@ -102,13 +130,17 @@ std::vector<known_upstream> upstream_states::following(
         known_upstream const* const known = find_by_name(upstreams_, plan.name);
         known_upstream& made = all.emplace_back(known_upstream{plan.name, plan.check});
         for (server_plan const& each : plan.servers) {
-            known_server const* const old =
+            known_server const* const same_name =
                 known == nullptr ? nullptr : find_by_name(known->servers, each.name);
+            auto const number = static_cast<std::size_t>(&each - plan.servers.data());
+            bool const has_later = same_name != nullptr && is_kept(plan, number);
+            known_server const* const old =
+                known == nullptr || has_later ? same_name : find_before(*known, each, same_name);
             known_server server = old == nullptr ? known_server{} : *old;
             server.name = each.name;
-            auto const number = static_cast<std::size_t>(&each - plan.servers.data());
-            if (old == nullptr || !is_kept(plan, number)) // Else these are later ones.
-                server.addresses = each.addresses;
+            server.counts = same_name == nullptr ? nullptr : same_name->counts;
+            if (!has_later)
+                server.place(each.target, each.addresses);
             server.weight = each.weight;
             server.is_backup = each.is_backup;
             server.tls_name = each.tls_name;
@@ -119,6 +151,16 @@ std::vector<known_upstream> upstream_states::following(
         }
     }
     return all;
+}
+
+std::vector<placed_target> upstream_states::targets() const
+{
+    std::vector<placed_target> found;
+    for (known_upstream const& upstream : upstreams_)
+        for (known_server const& server : upstream.servers)
+            if (!server.target.empty())
+                found.push_back({upstream.name, server.name, server.target});
+    return found;
 }
 
 void upstream_states::follow(std::vector<known_upstream> upstreams) noexcept

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "resolver/target_places.hpp"
 #include "upstream/check_rule.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
@@ -49,6 +50,7 @@ struct known_server
     unsigned weight = 1;                        ///< The configuration's, or DNS's.
     bool is_backup = false;                     ///< Likewise.
     std::string tls_name{};                     ///< The name of its certificate, with TLS.
+    std::string target{};                       ///< Of a service: see server_plan.
     std::optional<unsigned> operators_weight{}; ///< It replaces that one.
     bool is_drained = false;                    ///< By an operator.
     bool is_down = false;                       ///< By its checks.
@@ -56,6 +58,10 @@ struct known_server
     std::shared_ptr<counts_by_worker> counts{};
 
     [[nodiscard]] server_row row() const;
+
+    /// place gives it a target and addresses. An operator's orders for another target, and what the
+    /// checks have found of other addresses than that target's, are forgotten.
+    void place(std::string const& next_target, std::vector<net::address> const& next_addresses);
 
     /// total is a number of all workers.
     [[nodiscard]] std::uint64_t total(server_count which) const noexcept;
@@ -99,7 +105,8 @@ public:
     ~upstream_states() = default;
 
     /// following is what follow makes of these upstreams. An operator's orders for a server, and
-    /// the results of its checks, are kept where the upstream's name and the server's are the same.
+    /// the results of its checks, are kept where the upstream's name and the server's are the same;
+    /// those of a service's target where the target is the same.
     /// The addresses are the plan's: they have just been looked up.
     [[nodiscard]] std::vector<known_upstream> following(
         std::vector<upstream_plan> const& upstreams) const;
@@ -107,6 +114,9 @@ public:
     /// follow: these upstreams, of which following was the last call, are in service now. Publishes
     /// nothing.
     void follow(std::vector<known_upstream> upstreams) noexcept;
+
+    /// targets are the places of services that have or had a target.
+    [[nodiscard]] std::vector<placed_target> targets() const;
 
     /// version is another number after each change.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }

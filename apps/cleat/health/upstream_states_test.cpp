@@ -115,6 +115,75 @@ TEST_CASE_FIXTURE(two_upstreams, "a reload that has not found a name keeps its a
     CHECK(table_of(states.all()[0])[1].addresses.front().port() == 4);
 }
 
+namespace {
+
+// A service with a place for each target.
+upstream_plan service_of(std::vector<std::string> const& targets)
+{
+    upstream_plan plan = plan_of("service", {});
+    for (std::string const& each : targets) {
+        server_plan place{"srv:s/" + std::to_string(plan.servers.size() + 1), {}};
+        place.target = each;
+        if (!each.empty())
+            place.addresses = {address_of(std::to_string(each.front()))};
+        plan.servers.push_back(place);
+    }
+    plan.check.is_on = true;
+    return plan;
+}
+
+void drain_and_fail(known_server& one)
+{
+    one.is_drained = one.is_down = true;
+    one.operators_weight = 7;
+    one.check.state = check_state::failed;
+}
+
+bool is_fresh(known_server const& one)
+{
+    return !one.is_drained && !one.is_down && !one.operators_weight &&
+           one.check.state == check_state::unknown;
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(two_upstreams, "what is known of a target follows it to another place")
+{
+    states.follow(states.following({service_of({"a", "b", ""})}));
+    states.change("service", "srv:s/1", drain_and_fail);
+    std::shared_ptr<counts_by_worker> const counts = states.all()[0].servers[0].counts;
+    states.follow(states.following({service_of({"c", "b", "a"})}));
+    std::vector<known_server> const& servers = states.all()[0].servers;
+    CHECK(is_fresh(servers[0]));
+    CHECK(is_fresh(servers[1]));
+    CHECK(servers[2].is_drained);
+    CHECK(servers[2].is_down);
+    CHECK(servers[2].operators_weight == 7);
+    CHECK(servers[2].name == "srv:s/3");
+    CHECK(servers[0].counts == counts); // Its metrics are the place's.
+    CHECK(servers[2].counts != counts);
+    REQUIRE(states.targets().size() == 3);
+    CHECK(states.targets()[2].upstream == "service");
+    CHECK(states.targets()[2].server == "srv:s/3");
+    CHECK(states.targets()[2].target == "a");
+}
+
+TEST_CASE_FIXTURE(two_upstreams, "a place that another target gets begins anew")
+{
+    states.follow(states.following({service_of({"a", "b"})}));
+    states.change("service", "srv:s/1", drain_and_fail);
+    states.change("service", "srv:s/1", [](known_server& one) { one.place("a", {}); });
+    CHECK(states.all()[0].servers[0].is_drained); // The target has gone, and may come back.
+    states.change(
+        "service", "srv:s/1", [](known_server& one) { one.place("c", {address_of("3")}); });
+    CHECK(is_fresh(states.all()[0].servers[0]));
+    states.change("service", "srv:s/1", drain_and_fail);
+    states.change(
+        "service", "srv:s/1", [](known_server& one) { one.place("d", {address_of("3")}); });
+    CHECK_FALSE(states.all()[0].servers[0].is_drained);
+    CHECK(states.all()[0].servers[0].is_down); // The checks go on at the same address.
+}
+
 TEST_CASE_FIXTURE(two_upstreams, "an operator's drain holds whatever the checks find")
 {
     states.change("one", "a", [](known_server& one) { one.is_drained = one.is_down = true; });

@@ -103,7 +103,8 @@ private:
         refuse_fixed(running_.settings, *settings, true, fixed);
         request_.start->limits.refuse_upstream(*settings, fixed);
         wanted_ = *settings;
-        loading loaded = load(std::move(*settings), {&running_, request_.changed}, {}, root_files_);
+        loading loaded = load(
+            std::move(*settings), {&running_, request_.changed, request_.targets}, {}, root_files_);
         made_.watched = loaded.made.watched;
         add_ratchet_problems(loaded.made.settings, request_.start->folder, loaded.problems);
         add_more(std::move(loaded.problems));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "privileged/opener.hpp"
+#include "resolver/target_places.hpp"
 #include "sandbox/sandbox.hpp"
 #include "snapshot/generation.hpp"
 #include "snapshot/listening_place.hpp"
@@ -28,9 +29,10 @@ struct start_facts
 struct reload_request
 {
     start_facts const* start = nullptr;
-    generation const* present = nullptr; ///< Stays until the reload has ended.
-    std::vector<listening_place> places; ///< Where the workers listen.
-    file_changes changed{};              ///< Since the present configuration was made.
+    generation const* present = nullptr;  ///< Stays until the reload has ended.
+    std::vector<listening_place> places;  ///< Where the workers listen.
+    file_changes changed{};               ///< Since the present configuration was made.
+    std::vector<placed_target> targets{}; ///< Where the targets of its services are now.
 };
 
 } // namespace cleat::app

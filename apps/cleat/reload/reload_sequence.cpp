@@ -112,7 +112,9 @@ void reload_sequence::begin()
         file_changes changed = observer_.begun();
         if (stopped_)
             return refuse("cleat is ending");
-        builder_.begin({&start_, &workers_.present(), workers_.places(), std::move(changed)});
+        builder_.begin(
+            {&start_, &workers_.present(), workers_.places(), std::move(changed),
+             workers_.upstreams().targets()});
     } catch (std::bad_alloc const&) {
         refuse(no_memory_for_it);
     } catch (std::system_error const& e) {

@@ -10,6 +10,14 @@
 
 namespace cleat::app {
 
+/// placed_target is a place in use: the server of an upstream that stands for the target.
+struct placed_target
+{
+    std::string upstream;
+    std::string server;
+    std::string target;
+};
+
 /// place_targets gives each target a place: the one that it has already, by its name in `present`,
 /// or one that is free or whose target is gone. The result is by place; null: no target. Targets
 /// beyond the places are left out.

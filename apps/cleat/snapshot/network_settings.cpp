@@ -1,5 +1,6 @@
 #include "proxy/proxy_protocol.hpp"
 #include "resolver/dns_channel.hpp"
+#include "resolver/target_places.hpp"
 #include "snapshot/network_settings.hpp"
 #include "snapshot/tls_plan_loading.hpp"
 #include "upstream/source_addresses.hpp"
@@ -170,12 +171,14 @@ class server_finder
 {
 public:
     server_finder(
-        config const& settings, std::span<upstream_plan const> before, problem_list& problems)
+        config const& settings, std::string name, upstreams_before const& before,
+        problem_list& problems)
         : settings_{dns_settings_of(settings)}
         , is_optional_{*settings.first_lookup == first_lookup::optional}
         , before_{before}
         , problems_{problems}
     {
+        plan_.name = std::move(name);
     }
 
     void add(upstream_server const& server, std::string const& key, dns_times const& times)
@@ -251,7 +254,7 @@ private:
     // Puts what the configuration before knows of a name into the answer.
     bool keep(dns_question const& question, dns_answer& answer) const
     {
-        for (upstream_plan const& each : before_)
+        for (upstream_plan const& each : before_.plans)
             for (planned_name const& known : each.names)
                 if (known.watched.question == question) {
                     answer.targets = known.watched.known;
@@ -292,6 +295,18 @@ private:
         return !is_missing || is_optional;
     }
 
+    // Those of the service's places in use, by place.
+    [[nodiscard]] std::vector<std::string> targets_before(
+        std::vector<server_plan> const& places) const
+    {
+        std::vector<std::string> found(places.size());
+        for (std::size_t i = 0; i < places.size(); ++i)
+            for (placed_target const& each : before_.targets)
+                if (each.upstream == plan_.name && each.server == places[i].name)
+                    found[i] = each.target;
+        return found;
+    }
+
     void add_service(
         upstream_server const& server, service_name const& service, std::string const& key,
         dns_times const& times)
@@ -307,30 +322,38 @@ private:
         planned_name name{
             .watched = {question, times, answer.targets},
             .server = plan_.servers.size(),
-            .targets = std::vector<std::string>(limits::service_targets_max),
+            .targets = {},
             .weight = weight,
             .is_backup = *server.backup,
             .is_kept = is_kept};
         std::string const shown = to_string(*server.address);
-        for (std::size_t i = 0; i < name.targets.size(); ++i) {
-            server_plan place{
-                i == 0 ? shown : fmt::format("{}/{}", shown, i + 1), {},    weight, *server.backup,
-                static_cast<std::size_t>(*server.max_connections),   i != 0};
-            if (i < answer.targets.size()) {
-                dns_target const& target = answer.targets[i];
-                name.targets[i] = target.name;
-                place.addresses = target.addresses;
-                place.weight = target.weight * weight;
-                place.is_backup = place.is_backup || target.is_backup;
+        std::vector<server_plan> places;
+        for (std::size_t i = 0; i < limits::service_targets_max; ++i)
+            places.push_back(
+                {i == 0 ? shown : fmt::format("{}/{}", shown, i + 1),
+                 {},
+                 weight,
+                 *server.backup,
+                 static_cast<std::size_t>(*server.max_connections),
+                 i != 0});
+        name.targets = targets_before(places);
+        std::vector<dns_target const*> const placed = place_targets(name.targets, answer.targets);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (dns_target const* const target = placed[i]; target != nullptr) {
+                name.targets[i] = target->name;
+                places[i].addresses = target->addresses;
+                places[i].weight = target->weight * weight;
+                places[i].is_backup = places[i].is_backup || target->is_backup;
             }
-            plan_.servers.push_back(std::move(place));
+            places[i].target = name.targets[i];
+            plan_.servers.push_back(std::move(places[i]));
         }
         plan_.names.push_back(std::move(name));
     }
 
     dns_settings settings_;
     bool is_optional_;
-    std::span<upstream_plan const> before_;
+    upstreams_before const& before_;
     problem_list& problems_;
     upstream_plan plan_;
     std::size_t named_ = 0; // So many servers have the names of their certificates.
@@ -363,17 +386,17 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
 
 upstream_plan find_upstream(
     upstream_index const& index, std::string const& name, std::size_t workers,
-    std::span<upstream_plan const> before, certificate_files& files, problem_list& problems)
+    upstreams_before const& before, certificate_files& files, problem_list& problems)
 {
     config const& settings = index.settings();
     upstream_config const* const block = name.empty() ? nullptr : index.find(name);
-    server_finder finder{settings, before, problems};
+    server_finder finder{
+        settings, block == nullptr ? to_string(*settings.backend) : name, before, problems};
     if (block == nullptr) {
         upstream_config const backend = backend_block(settings);
         finder.add(backend.servers.front(), "backend", times_of_backend(settings));
         finder.name_certificates(tls_name_of(backend, backend.servers.front()));
         upstream_plan plan = std::move(finder).made();
-        plan.name = to_string(*settings.backend);
         plan.workers = workers;
         plan.sources = find_sources(settings.upstream_source, problems);
         plan.tls = load_tls_plan(backend, files, problems);
@@ -385,7 +408,6 @@ upstream_plan find_upstream(
         check_limit(*block, each, workers, problems);
     }
     upstream_plan plan = std::move(finder).made();
-    plan.name = name;
     plan.strategy = *block->balance;
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;

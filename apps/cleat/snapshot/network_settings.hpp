@@ -6,6 +6,7 @@
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
 #include "config/upstream_index.hpp"
+#include "resolver/target_places.hpp"
 #include "upstream/upstream_plan.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -21,14 +22,21 @@ namespace cleat::app {
 [[nodiscard]] std::vector<net::address> find_addresses(
     frontend_config const& frontend, problem_list& problems);
 
+/// upstreams_before is what the configuration before knows of its servers.
+struct upstreams_before
+{
+    std::span<upstream_plan const> plans{};
+    std::span<placed_target const> targets{};
+};
+
 /// find_upstream looks up the servers of an upstream block, or the backend where the name is empty.
-/// A host name that is not found keeps the addresses that it has in `before`, the upstreams of the
-/// configuration before, with a warning; where it is not among them it is an error. `files` reads
-/// the files of TLS to the upstream. `workers` is the number of workers, which share the limits of
-/// connections.
+/// A name that is not found keeps the addresses that it has in `before`, with a warning; where it
+/// is not there it is an error. Targets of a service keep the places that they have there. `files`
+/// reads the files of TLS to the upstream. `workers` is the number of workers, which share the
+/// limits of connections.
 [[nodiscard]] upstream_plan find_upstream(
     upstream_index const& index, std::string const& name, std::size_t workers,
-    std::span<upstream_plan const> before, certificate_files& files, problem_list& problems);
+    upstreams_before const& before, certificate_files& files, problem_list& problems);
 
 /// dns_settings_of are the DNS servers that are asked for names.
 [[nodiscard]] dns_settings dns_settings_of(config const& settings);

@@ -39,12 +39,19 @@ certificates_before known_before(predecessor const& before)
     return {catalog.store ? &catalog : nullptr, before.configuration->watched, before.changed};
 }
 
+upstreams_before known_upstreams(predecessor const& before)
+{
+    if (before.configuration == nullptr)
+        return {};
+    return {before.configuration->upstreams, before.targets};
+}
+
 // Frontends with the same upstream share its plan.
 class upstream_numbers
 {
 public:
     upstream_numbers(
-        snapshot& made, config const& settings, snapshot const* before, certificate_files& files,
+        snapshot& made, config const& settings, predecessor const& before, certificate_files& files,
         problem_list& problems)
         : made_{made}, index_{settings}, before_{before}, files_{files}, problems_{problems}
     {
@@ -54,24 +61,17 @@ public:
     {
         auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
         if (is_new) {
-            made_.upstreams.push_back(
-                find_upstream(index_, name, made_.workers, upstreams_before(), files_, problems_));
+            made_.upstreams.push_back(find_upstream(
+                index_, name, made_.workers, known_upstreams(before_), files_, problems_));
             made_.upstreams.back().ports = ports_;
         }
         return known->second;
     }
 
 private:
-    [[nodiscard]] std::span<upstream_plan const> upstreams_before() const noexcept
-    {
-        if (before_ == nullptr)
-            return {};
-        return before_->upstreams;
-    }
-
     snapshot& made_;
     upstream_index index_;
-    snapshot const* before_;
+    predecessor const& before_;
     certificate_files& files_;
     problem_list& problems_;
     std::map<std::string, std::size_t> numbers_; // By name.
@@ -116,7 +116,7 @@ public:
         , settings_{loaded.made.settings}
         , problems_{loaded.problems}
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
-        , upstreams_{made_, settings_, before.configuration, certificates_.files(), problems_}
+        , upstreams_{made_, settings_, before, certificates_.files(), problems_}
         , admissions_{settings_, problems_, root_files}
         , tls_{
               {settings_, made_.tls, made_.ends, made_.crl_ends, made_.tickets,

@@ -51,13 +51,15 @@ server_plan changed(server_plan before, planned_name const& plan, dns_target con
     before.addresses = target == nullptr ? std::vector<net::address>{} : target->addresses;
     before.weight = target == nullptr ? plan.weight : target->weight * plan.weight;
     before.is_backup = plan.is_backup || (target != nullptr && target->is_backup);
+    if (target != nullptr)
+        before.target = target->name;
     return before;
 }
 
 bool is_same_server(server_plan const& one, server_plan const& other)
 {
-    return one.weight == other.weight && one.is_backup == other.is_backup &&
-           has_same_addresses(one.addresses, other.addresses);
+    return one.target == other.target && one.weight == other.weight &&
+           one.is_backup == other.is_backup && has_same_addresses(one.addresses, other.addresses);
 }
 
 } // namespace
@@ -142,7 +144,7 @@ bool name_watch::place(name_in_use& name, std::vector<dns_target> const& targets
     bool is_changed = false;
     for (std::size_t i = 0; i < placed.size(); ++i) {
         server_plan next = changed(name.servers[i], name.plan, placed[i]);
-        name.plan.targets[i] = placed[i] == nullptr ? std::string{} : placed[i]->name;
+        name.plan.targets[i] = next.target;
         if (is_same_server(next, name.servers[i]))
             continue;
         name.servers[i] = std::move(next);
@@ -170,7 +172,7 @@ void name_watch::change(name_in_use const& name, std::size_t number)
 {
     server_plan const& next = name.servers[number];
     states_.change(name.upstream, next.name, [&](known_server& each) {
-        each.addresses = next.addresses;
+        each.place(next.target, next.addresses);
         each.weight = next.weight;
         each.is_backup = next.is_backup;
     });

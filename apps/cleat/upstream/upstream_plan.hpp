@@ -29,6 +29,7 @@ struct server_plan
     std::size_t connections_max = 0;     ///< For all workers together; 0: no limit.
     bool is_place = false;  ///< For another target of the service that the server before it names.
     std::string tls_name{}; ///< The name of its certificate, with TLS.
+    std::string target{};   ///< Of a service; it stays after it has gone, until there is another.
 };
 
 /// planned_name is a name that is looked up again, and the servers that it stands for: one for a
@@ -37,7 +38,7 @@ struct planned_name
 {
     watched_name watched;
     std::size_t server = 0;           ///< The first of them.
-    std::vector<std::string> targets; ///< By place: the target's name; of a host it is empty.
+    std::vector<std::string> targets; ///< By place: see server_plan; of a host it is empty.
     unsigned weight = 1;              ///< Each target's is multiplied by it.
     bool is_backup = false;           ///< All targets are backups.
     bool is_kept = false; ///< It was not found: the addresses are the configuration's before.
