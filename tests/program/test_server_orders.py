@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from admin_client import admin_of
+from admin_client import admin_of, eventually_counts
 from deadlines import eventually
 from dns_server import DnsServer
 from origins import echo
@@ -50,6 +50,25 @@ def test_where_all_are_drained_a_client_is_refused(serve, origin):
     failed = server.wait_for_log(event="connect-failed")
     assert (failed["upstream"], failed["reason"]) == ("app", "no-server")
     assert not only.accepted.qsize()
+
+
+def test_a_client_in_the_line_of_a_server_that_is_drained_is_refused_as_a_new_one(serve, origin):
+    only = origin(echo)
+    one = f'{{ address = "{only.address}" max-connections = 1 }}'
+    server = serve(upstream(one, lines=["eject-after = 1"]) + ADMIN)
+    admin = admin_of(server)
+    line = {"upstream": "app", "server": only.address}
+    with TlsClient(server.port) as held, TlsClient(server.port) as client:
+        assert held.exchange(b"x") == b"x"
+        client.send(b"hello")
+        eventually_counts(admin, "cleat_upstream_server_connections_waiting", 1, **line)
+        order(server, admin, only.address, "state=drain")
+        client.wait_for_refusal()
+        failed = server.wait_for_log(event="connect-failed")
+        assert (failed["upstream"], failed["reason"]) == (only.address, "no-server")
+        assert held.exchange(b"y") == b"y"
+    value = admin.metrics().value("cleat_upstream_server_connect_failures_total", **line)
+    assert value == 0
 
 
 def test_a_weight_is_changed_and_taken_back(serve, origin):

@@ -146,7 +146,7 @@ net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_ti
         if (failed)
             co_return failed;
         if (choice.waits())
-            co_return make_error_code(boost::system::errc::resource_unavailable_try_again);
+            co_return make_error_code(error::no_server);
         result<net::socket> started = no_memory();
         if (start_at_once(choice, time, started))
             co_return started;

@@ -9,7 +9,7 @@ namespace cleat::app {
 namespace {
 
 // The connect failed here, for want of room in the server's backlog, or because the server does not
-// have the protocol of this one client: it serves.
+// have the protocol of this one client: it serves. Or the connection has left the server's line.
 bool says_nothing(error_code why) noexcept
 {
     using namespace boost::system::errc;
@@ -20,6 +20,7 @@ bool says_nothing(error_code why) noexcept
                                   address_not_available, // Of the source.
                                   resource_unavailable_try_again};
     return why == error::local_ports_used_up || why == error::alpn_mismatch ||
+           why == error::no_server ||
            std::ranges::any_of(innocent, [&](errc_t each) { return why == each; });
 }
 
