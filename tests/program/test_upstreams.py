@@ -180,6 +180,28 @@ def test_connections_wait_in_line_where_every_server_is_full(serve, origin, tmp_
     assert not server.log(event="connect-failed")
 
 
+def test_a_client_that_leaves_the_line_never_reaches_the_server(serve, origin):
+    one = origin(echo)
+    server = serve(upstream(limited(one, 1)) + 'upstream = "app"\nadmin = "[127.0.0.1]:0"\n')
+    admin, line = admin_of(server), {"upstream": "app", "server": one.address}
+    waiting = "cleat_upstream_server_connections_waiting"
+    with TlsClient(server.port) as held, TlsClient(server.port) as half_closed:
+        assert held.exchange(b"x") == b"x"
+        gone = TlsClient(server.port)
+        gone.send(b"gone")
+        eventually_counts(admin, waiting, 1, **line)
+        half_closed.send(b"hello")
+        half_closed.close_notify()
+        half_closed.truncate()
+        eventually_counts(admin, waiting, 2, **line)
+        gone.reset()
+        held.close_notify()
+        assert half_closed.receive_exactly(5) == b"hello"
+    server.wait_for_log(event="connection-closed", reason="client-reset")
+    assert len(one.all) == 2
+    assert not server.log(event="connect-failed")
+
+
 def test_connections_from_before_a_reload_count_against_the_limit(serve, origin):
     """A client that waits gets the place of one that came before the reload, and so does one that
     came before it and waits still."""

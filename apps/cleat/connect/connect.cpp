@@ -59,7 +59,7 @@ net::task<result<net::socket>> start_from_queue(net::interrupt& interrupt, upstr
 
 // Waits until the server has room, and gives the connect the whole time again. Success with
 // choice.waits(): the server left service, so another one is tried. An error: the interrupt is
-// raised.
+// raised, or the client has left.
 net::task<error_code> wait_in_line(upstream_choice& choice, connect_time& time)
 {
     time.limit(1);
@@ -68,6 +68,8 @@ net::task<error_code> wait_in_line(upstream_choice& choice, connect_time& time)
         error_code const ec = co_await place.reached();
         if (ec)
             co_return ec;
+        if (choice.look_at_client())
+            co_return make_error_code(boost::system::errc::connection_reset);
         if (choice.leaves_line()) {
             choice.pass_over();
             co_return error_code{};
@@ -156,6 +158,8 @@ net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_ti
 
 bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
 {
+    if (choice.client_has_left())
+        return false;
     if (!choice.has_server()) // No port is free, or all servers failed after one became free.
         return !interrupt.raised();
     if (!interrupt.raised()) {

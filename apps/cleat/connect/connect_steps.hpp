@@ -83,7 +83,8 @@ private:
 /// may be the interrupt's.
 net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_time& time);
 
-/// goes_on: an attempt has failed with `why`. True: another one may follow. Where the interrupt is
+/// goes_on: an attempt has failed with `why`. True: another one may follow. False where the client
+/// has left a server's line: then that is the reason (see upstream_choice). Where the interrupt is
 /// raised, `why` becomes its reason, and the result is false, except where only the time of this
 /// address is over and there are other addresses.
 [[nodiscard]] bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why);

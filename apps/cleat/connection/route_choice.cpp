@@ -120,12 +120,12 @@ destination choose_destination(
         frontend.plan.routes
             ? find_route_of(*frontend.plan.routes, client.channel.engine(), peer, proxy_header)
             : nullptr;
-    return destination_of(frontend, found, peer, proxy_header);
+    return destination_of(frontend, found, client.socket, peer, proxy_header);
 }
 
 destination destination_of(
-    frontend_socket const& frontend, planned_route const* route, net::address const& peer,
-    inbound_header const* proxy_header)
+    frontend_socket const& frontend, planned_route const* route, net::socket const& client,
+    net::address const& peer, inbound_header const* proxy_header)
 {
     worker_upstream& upstream =
         route != nullptr ? frontend.service.upstream(route->upstream) : *frontend.upstream;
@@ -133,7 +133,8 @@ destination destination_of(
         announcement_of(frontend, route),
         upstream_choice{
             upstream,
-            client_key(unmapped(client_bytes(frontend.plan.admission.get(), peer, proxy_header)))}};
+            client_key(unmapped(client_bytes(frontend.plan.admission.get(), peer, proxy_header))),
+            client.native_handle()}};
 }
 
 } // namespace cleat::app

@@ -58,11 +58,11 @@ struct destination
     frontend_socket const& frontend, client_side const& client, net::address const& peer,
     inbound_header const* proxy_header);
 
-/// destination_of is the destination of a route; null: of a client that no route takes. Throws
-/// std::bad_alloc.
+/// destination_of is the destination of a route; null: of a client that no route takes. `client` is
+/// the client's socket. Throws std::bad_alloc.
 [[nodiscard]] destination destination_of(
-    frontend_socket const& frontend, planned_route const* route, net::address const& peer,
-    inbound_header const* proxy_header);
+    frontend_socket const& frontend, planned_route const* route, net::socket const& client,
+    net::address const& peer, inbound_header const* proxy_header);
 
 /// policy_of is the TLS policy of a hello_route's settings; null: of the frontend.
 [[nodiscard]] tls_policy const& policy_of(

@@ -1,6 +1,7 @@
 #include "connect/connect.hpp"
 #include "connection/announce.hpp"
 #include "connection/client_address.hpp"
+#include "connection/end_without_upstream.hpp"
 #include "connection/plaintext_alert.hpp"
 #include "connection/route_choice.hpp"
 #include "relay/plain_client.hpp"
@@ -27,7 +28,7 @@ net::task<> pass_through(
     log.passthrough_begins(hello.reader.facts().server_name, hello.reader.message());
     config const& settings = frontend.service.configuration().settings;
     plain_client client{std::move(accepted)};
-    destination to = destination_of(frontend, &route, peer, proxy_header);
+    destination to = destination_of(frontend, &route, client.socket, peer, proxy_header);
     upstream_choice& choice = to.choice;
     std::span<std::byte const> const first = first_bytes_of_passthrough(
         to.rule, client.socket, peer, proxy_header, hello.reader.facts().server_name,
@@ -36,7 +37,7 @@ net::task<> pass_through(
     result<upstream_side> connected =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!connected) {
-        log.connect_failed(connected.error(), choice.name());
+        log_without_upstream(connected.error(), choice, log);
         send_plaintext_alert(client.socket, alert_internal_error);
         co_return;
     }

@@ -2,6 +2,7 @@
 #include "connection/announce.hpp"
 #include "connection/client_address.hpp"
 #include "connection/connection_log.hpp"
+#include "connection/end_without_upstream.hpp"
 #include "connection/limited_client.hpp"
 #include "connection/route_choice.hpp"
 #include "connection/route_place.hpp"
@@ -82,7 +83,7 @@ net::detached serve_plaintext(
 
     // Connect, with the handshake. The client's bytes wait in its socket.
     plain_client client{std::move(accepted)};
-    destination to = destination_of(frontend, route, peer, proxy_header.get());
+    destination to = destination_of(frontend, route, client.socket, peer, proxy_header.get());
     upstream_choice& choice = to.choice;
     placed_header header{
         choice, make_plain_announcement(to.rule, client.socket, peer, proxy_header.get())};
@@ -91,7 +92,7 @@ net::detached serve_plaintext(
         interrupt, choice, greeting, *settings.backend_connect_timeout, log);
     if (!upstream) {
         client.socket.reset(); // A FIN would be a whole and empty answer.
-        co_return log.connect_failed(upstream.error(), choice.name());
+        co_return log_without_upstream(upstream.error(), choice, log);
     }
     log.connected(choice.address());
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <poll.h>
+
 namespace cleat::app {
 namespace {
 
@@ -65,6 +67,14 @@ void upstream_choice::enter_server() noexcept
     servers.began(server_);
     upstream_.line(server_).on_use(upstream_.ready());
     is_trial_ = servers.ejection_of(server_).began();
+}
+
+bool upstream_choice::look_at_client() noexcept
+{
+    pollfd state{client_socket_, 0, 0};
+    client_has_left_ = client_socket_ >= 0 && ::poll(&state, 1, 0) > 0 &&
+                       (state.revents & (POLLERR | POLLHUP)) != 0;
+    return client_has_left_;
 }
 
 bool upstream_choice::leaves_line() const noexcept

@@ -21,9 +21,10 @@ namespace cleat::app {
 class upstream_choice
 {
 public:
-    /// `client` is a client_key.
-    upstream_choice(worker_upstream& upstream, std::uint64_t client) noexcept
-        : upstream_{upstream}, client_{client}
+    /// `client` is a client_key. The client's socket outlives the choice; -1: there is none.
+    upstream_choice(
+        worker_upstream& upstream, std::uint64_t client, int client_socket = -1) noexcept
+        : upstream_{upstream}, client_{client}, client_socket_{client_socket}
     {
     }
     upstream_choice(upstream_choice&&) = delete;
@@ -60,6 +61,11 @@ public:
     [[nodiscard]] bool admit() noexcept;
     [[nodiscard]] bool leaves_line() const noexcept;
     void pass_over() noexcept { address_ = static_cast<std::uint32_t>(addresses_->all().size()); }
+
+    /// client_has_left: the client's connection was reset when look_at_client was called last. A
+    /// client that has only ended its own stream waits for an answer.
+    [[nodiscard]] bool look_at_client() noexcept;
+    [[nodiscard]] bool client_has_left() const noexcept { return client_has_left_; }
 
     /// others is how many addresses are left to try, at least: the rest of the present server's,
     /// and one for each server that was not tried.
@@ -120,6 +126,7 @@ private:
 
     worker_upstream& upstream_;
     std::uint64_t client_;
+    int client_socket_;
     server_set tried_;                      // With the present one.
     server_set without_port_;               // Of these, those to which no local port was free.
     std::uint32_t server_ = 0;              // Of those in tried_, the last one.
@@ -129,6 +136,7 @@ private:
     bool is_trial_ = false;                 // It tries whether the server is back.
     bool has_failed_ = false;               // By the server's fault, at one of its addresses.
     bool is_connected_ = false;
+    bool client_has_left_ = false;
     bool waits_ = false;
     bool prefers_second_family_ = false; // See family_memory.
     bool is_first_ = false;              // Of those that wait for a port.
