@@ -4,6 +4,7 @@ are shed."""
 
 import select
 import socket
+import ssl
 
 import pytest
 
@@ -85,6 +86,64 @@ def test_a_session_goes_ahead_of_full_handshakes(busy, version):
         assert returning.exchange(b"first") == b"first"
     assert none_was_shed(busy)
     assert before < CROWD / 2
+    close_all(crowd)
+
+
+def without_tickets():
+    tls = only(TLS_1_2)
+    tls.options |= ssl.OP_NO_TICKET
+    return tls
+
+
+@pytest.fixture
+def foreign(cleat, certs):
+    """foreign is the ClientHello of a client that resumes a session of another server: one with
+    another secret, whose only worker has the same number."""
+    other = cleat("--workers", 1, pem=[certs.ecdsa])
+
+    def hello(tls):
+        _, session = visit(other.port, tls)
+        with TlsClient(other.port, tls, session=session, handshake=False) as client:
+            return client.client_hello()
+
+    return hello
+
+
+@pytest.mark.parametrize(
+    "tls",
+    [only(TLS_1_2), only(TLS_1_3), without_tickets()],
+    ids=["ticket-1.2", "ticket-1.3", "id"],
+)
+def test_claims_that_are_false_wait_as_full_handshakes_do(busy, foreign, tls):
+    hello = foreign(tls)
+    _, session = visit(busy.port, tls)
+    with busy.paused():
+        crowd = [begin(busy.port, hello) for _ in range(CROWD)]
+        returning = TlsClient(busy.port, tls, session=session, handshake=False)
+        returning.socket.sendall(returning.client_hello())
+    with returning:
+        returning.handshake()
+        before = answered(crowd)
+        assert returning.tls.session_reused
+        assert returning.exchange(b"first") == b"first"
+    assert none_was_shed(busy)
+    assert before < CROWD / 2
+    close_all(crowd)
+
+
+def test_true_sessions_go_ahead_of_a_flood_with_false_ones(busy, foreign):
+    """More false claims than limits::claims_max, until the line is full: none of them takes the
+    credit that true sessions go ahead with."""
+    tls = only(TLS_1_2)
+    hello = foreign(tls)
+    _, session = visit(busy.port, tls)
+    crowd = []
+    while not busy.log(event="connection-refused", reason="handshake-shed"):
+        assert len(crowd) < 8000
+        crowd.append(begin(busy.port, hello))
+    for _ in range(50):
+        crowd.append(begin(busy.port, hello))
+        assert visit(busy.port, tls, session)[0]
     close_all(crowd)
 
 

@@ -1,9 +1,11 @@
 #include "connection/triage.hpp"
 #include "overload/handshake_line.hpp"
+#include "overload/session_claim.hpp"
 #include "worker/worker_service.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/scratch.hpp>
+#include <cleat/net/worker_sessions.hpp>
 
 #include <boost/system/errc.hpp>
 
@@ -32,6 +34,16 @@ error_code presence_of(net::socket const& client) noexcept
     return error::truncated;
 }
 
+// The credit that the client's claim to a session takes from; null: it claims none that may be
+// here. Routes with their own context have the keys of the frontend's.
+claim_credit* credit_for(frontend_socket const& frontend, tls::hello_facts const& hello) noexcept
+{
+    worker_connections& all = frontend.service.connections();
+    net::worker_sessions* const sessions = all.sessions();
+    return all.line().claims(claim_of(
+        hello, *frontend.policy.context, sessions == nullptr ? nullptr : &sessions->cache()));
+}
+
 } // namespace
 
 bool is_line_full(frontend_socket const& frontend) noexcept
@@ -46,7 +58,7 @@ bool is_line_full(frontend_socket const& frontend) noexcept
         std::min(limits::line_wait_max, timeout / 2));
 }
 
-bool wants_full_handshake(int fd) noexcept
+bool wants_full_handshake(frontend_socket const& frontend, int fd) noexcept
 {
     std::span<std::byte> const block =
         net::scratch::of_this_thread().received().first(limits::turn_min);
@@ -57,7 +69,7 @@ bool wants_full_handshake(int fd) noexcept
         tls::client_hello_reader reader;
         status const found = reader.read(
             {reinterpret_cast<std::uint8_t const*>(block.data()), static_cast<std::size_t>(n)});
-        return found == status::complete && !reader.facts().offers_session;
+        return found == status::complete && credit_for(frontend, reader.facts()) == nullptr;
     } catch (std::bad_alloc const&) {
         return false;
     }
@@ -67,13 +79,14 @@ net::task<error_code> take_turn(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
     tls::hello_facts const& hello, claim_credit*& claim)
 {
-    handshake_line& line = frontend.service.connections().line();
-    if (hello.offers_session && line.claims().take(interrupt.worker().now())) {
-        claim = &line.claims();
+    claim_credit* const credit = credit_for(frontend, hello);
+    if (credit != nullptr && credit->take(interrupt.worker().now())) {
+        claim = credit;
         co_return error_code{};
     }
     if (is_line_full(frontend))
         co_return error::handshake_shed;
+    handshake_line& line = frontend.service.connections().line();
     error_code const ended = co_await handshake_line::turn{line, interrupt};
     co_return ended ? ended : presence_of(socket);
 }

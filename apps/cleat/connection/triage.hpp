@@ -19,8 +19,8 @@ namespace cleat::app {
 [[nodiscard]] bool is_line_full(frontend_socket const& frontend) noexcept;
 
 /// wants_full_handshake: the whole ClientHello of a client that has just connected has come, and
-/// offers no session. Takes no byte from the socket.
-[[nodiscard]] bool wants_full_handshake(int fd) noexcept;
+/// offers no session that may be here: see session_claim. Takes no byte from the socket.
+[[nodiscard]] bool wants_full_handshake(frontend_socket const& frontend, int fd) noexcept;
 
 /// take_turn ends when the worker has time for the handshake of the client with this ClientHello.
 /// It ends at once for a client that goes ahead: `claim` is then the credit that it took, and the

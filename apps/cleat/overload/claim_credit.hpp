@@ -10,9 +10,10 @@
 
 namespace cleat::app {
 
-/// claim_credit bounds what clients gain by a false claim to have a session: such a handshake goes
-/// ahead, and then costs a signature. An honest client gives back what it took, when its handshake
-/// ends. The credit of false claims comes back with time, one in each limits::claim_renewal.
+/// claim_credit bounds what clients gain by a false claim to have a session that claim_of believes:
+/// such a handshake goes ahead, and then costs a signature. An honest client gives back what it
+/// took, when its handshake ends. The credit of false claims comes back with time, one in each
+/// limits::claim_renewal.
 class claim_credit
 {
 public:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "overload/claim_credit.hpp"
+#include "overload/session_claim.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -49,8 +50,15 @@ public:
     /// size is how many wait.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// claims are of clients that go ahead.
-    [[nodiscard]] claim_credit& claims() noexcept { return claims_; }
+    /// claims is the credit of clients that go ahead, by the kind of their claim; null for
+    /// session_claim::none. Each kind has its own: false claims to sessions of other workers, which
+    /// any client can make up, take nothing from those with a ticket.
+    [[nodiscard]] claim_credit* claims(session_claim claim) noexcept
+    {
+        if (claim == session_claim::none)
+            return nullptr;
+        return claim == session_claim::here ? &claims_here_ : &claims_elsewhere_;
+    }
 
     class turn;
 
@@ -66,7 +74,8 @@ private:
     std::size_t size_ = 0;
     net::worker::clock::duration time_for_each_{}; // See note_wait.
     std::uint64_t crowded_before_ = 0;             // A pass of the worker.
-    claim_credit claims_;
+    claim_credit claims_here_;
+    claim_credit claims_elsewhere_;
 };
 
 /// handshake_line::turn: a full handshake joins the line, and waits until the worker has time for

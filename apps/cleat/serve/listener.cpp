@@ -48,7 +48,7 @@ bool is_shed_at_once(frontend_socket const& frontend, int fd, bool has_few_descr
     config const& settings = frontend.service.configuration().settings;
     return !frontend.plan.takes_plaintext && !reads_hello_first(frontend) &&
            !expects_proxy_header(settings, frontend.plan.admission.get()) &&
-           wants_full_handshake(fd);
+           wants_full_handshake(frontend, fd);
 }
 
 // Starts the connection's coroutine, which runs to its first wait. The error: memory has run out,

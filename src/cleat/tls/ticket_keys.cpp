@@ -1,6 +1,7 @@
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/context.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 #include <cleat/tls/ticket_watch.hpp>
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace cleat::tls {
@@ -176,6 +178,14 @@ bool ticket_keys::derive_window(std::size_t source, std::int64_t present) noexce
     auto const oldest = static_cast<std::size_t>(next - sources_.ratchets[source].epoch());
     std::fill(keys + oldest + 1, keys + epochs_, keys[oldest]);
     return true;
+}
+
+bool has_ticket_key(context const& server, std::span<std::uint8_t const> ticket) noexcept
+{
+    constexpr std::size_t name_size = std::tuple_size_v<decltype(ticket_keys::key::name)>;
+    ticket_keys* const keys = backend::ticket_keys_of(server.native_handle());
+    return keys != nullptr && ticket.size() > name_size &&
+           keys->find(ticket.first<name_size>()).sealing_key != nullptr;
 }
 
 bool ticket_keys::derive(

@@ -13,11 +13,19 @@
 #include <span>
 #include <vector>
 
+struct ssl_ctx_st;
+
 namespace cleat::tls {
+
+class context;
+class ticket_keys;
 
 namespace backend {
 class library_state;
-}
+
+/// ticket_keys_of an SSL_CTX: those that on_ticket_key gave it, or null.
+[[nodiscard]] ticket_keys* ticket_keys_of(ssl_ctx_st const* ctx) noexcept;
+} // namespace backend
 
 /// ticket_times is how long a key seals, which is an epoch, and how long a ticket resumes.
 struct ticket_times
@@ -135,5 +143,12 @@ private:
     std::size_t epochs_;                   // The next one, this one, and those before.
     std::vector<key> keys_;                // For each source its epochs, the latest first.
 };
+
+/// has_ticket_key: the server has a key with the name that this ticket begins with (RFC 5077,
+/// section 4), and would try to open the ticket. Whether the ticket is genuine is another question:
+/// names are public. It costs no cryptography, but where an epoch has begun. Call it on the thread
+/// of the server's engines, and not while one of them runs.
+[[nodiscard]] bool has_ticket_key(
+    context const& server, std::span<std::uint8_t const> ticket) noexcept;
 
 } // namespace cleat::tls

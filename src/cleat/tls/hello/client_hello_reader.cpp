@@ -23,6 +23,15 @@ bool read_protocols(octets body, octets& list) noexcept
     return reader.is_whole() && reader.is_empty() && names.is_whole() && !list.empty();
 }
 
+// The first identity in the body of a pre_shared_key extension (RFC 8446, section 4.2.11), which is
+// a ticket where the server that issued it keeps no sessions. Empty: malformed.
+octets first_identity(octets body) noexcept
+{
+    message_reader reader{body};
+    message_reader identities{reader.vector(2)};
+    return identities.vector(2);
+}
+
 } // namespace
 
 // The next byte of a record's header. False: it begins no record that can have a ClientHello.
@@ -86,7 +95,8 @@ client_hello_reader::status client_hello_reader::judge_message() noexcept
 bool client_hello_reader::read_facts() noexcept
 {
     hello_parts const parts = hello_parts_of(message());
-    // The ID of a client of TLS 1.3 is mostly random, for middleboxes (RFC 8446, section 4.1.2).
+    // The ID of a client of TLS 1.3 is mostly random, for middleboxes (RFC 8446, section 4.1.2). An
+    // ID beside a ticket is the client's own (RFC 5077, section 3.4).
     bool has_versions = false;
     auto const read = [&](std::size_t number, octets body) {
         switch (number) {
@@ -96,8 +106,11 @@ bool client_hello_reader::read_facts() noexcept
         case alpn_number:
             return read_protocols(body, facts_.protocols);
         case static_cast<std::size_t>(extension::session_ticket): // Empty: a client without one.
-        case static_cast<std::size_t>(extension::pre_shared_key):
-            facts_.offers_session = facts_.offers_session || !body.empty();
+            facts_.ticket = body;
+            return true;
+        case static_cast<std::size_t>(extension::pre_shared_key): // The last extension.
+            if (octets const identity = first_identity(body); !identity.empty())
+                facts_.ticket = identity;
             return true;
         case static_cast<std::size_t>(extension::supported_versions):
             has_versions = true;
@@ -108,7 +121,8 @@ bool client_hello_reader::read_facts() noexcept
     };
     if (!parts.is_whole || !for_each_extension(parts.extensions, read))
         return false;
-    facts_.offers_session = facts_.offers_session || (!has_versions && !parts.session.empty());
+    if (!has_versions && facts_.ticket.empty())
+        facts_.session_id = parts.session;
     return true;
 }
 

@@ -18,10 +18,12 @@ struct hello_facts
 {
     std::string_view server_name{}; ///< SNI; empty: none.
     octets protocols{};             ///< Of ALPN, each behind a byte with its length; empty: none.
-    /// The client offers to resume a session: by a ticket, a pre-shared key, or its ID. Whether
-    /// the server has it is another question. An ID counts where the client offers no TLS 1.3: that
-    /// has another use for it.
-    bool offers_session = false;
+    /// The ticket by which the client offers to resume a session, in either version of TLS: of
+    /// several pre-shared keys the first. Empty: none.
+    octets ticket{};
+    /// The ID of a session that the client offers to resume. Empty: none, or the client offers
+    /// TLS 1.3 or a ticket, which have other uses for the field.
+    octets session_id{};
 };
 
 /// client_hello_reader takes the stream in parts of any size, and joins the records over which a

@@ -107,29 +107,65 @@ TEST_CASE("without SNI and ALPN there are no facts")
     CHECK(reader.facts().protocols.empty());
 }
 
+struct offered_session
+{
+    bytes ticket;
+    bytes id;
+
+    bool operator==(offered_session const&) const = default;
+};
+
+offered_session offered(bytes const& extensions, bytes const& id)
+{
+    client_hello_reader reader;
+    REQUIRE(
+        reader.read(in_records(hello_message(extensions, {0x1301}, id), 1000)) == status::complete);
+    hello_facts const& facts = reader.facts();
+    return {
+        {facts.ticket.begin(), facts.ticket.end()},
+        {facts.session_id.begin(), facts.session_id.end()}};
+}
+
+bytes joined(bytes first, bytes const& second)
+{
+    add_all(first, second);
+    return first;
+}
+
+bytes pre_shared_keys(std::vector<bytes> const& tickets)
+{
+    bytes identities;
+    for (bytes const& each : tickets)
+        add_all(identities, joined(with_length(each, 2), bytes(4)));
+    return extension_of(
+        41, joined(with_length(identities, 2), with_length(with_length(bytes(32), 1), 2)));
+}
+
 TEST_CASE("a session that a client offers is seen, in each way of offering one")
 {
-    auto const offers = [](bytes const& extensions, bytes const& session) {
-        client_hello_reader reader;
-        REQUIRE(
-            reader.read(in_records(hello_message(extensions, {0x1301}, session), 1000)) ==
-            status::complete);
-        return reader.facts().offers_session;
-    };
     bytes const id(32, 0xbb);
+    bytes const ticket{1, 2, 3};
     bytes const tls_1_3 = extension_of(43, {2, 3, 4});
-    auto const with_tls_1_3 = [&](bytes extensions) {
-        add_all(extensions, tls_1_3);
-        return extensions;
-    };
-    CHECK_FALSE(offers({}, {}));
-    CHECK(offers({}, id));
-    CHECK_FALSE(offers(tls_1_3, id)); // For middleboxes.
-    CHECK_FALSE(offers(extension_of(35, {}), {}));
-    CHECK(offers(extension_of(35, {1, 2}), {}));
-    CHECK_FALSE(offers(with_tls_1_3(extension_of(35, {})), id));
-    CHECK(offers(with_tls_1_3(extension_of(35, {1, 2})), id));
-    CHECK(offers(with_tls_1_3(extension_of(41, {1, 2})), id));
+    bytes const by_ticket = extension_of(35, ticket);
+    CHECK(offered({}, {}) == offered_session{});
+    CHECK(offered({}, id) == offered_session{{}, id});
+    CHECK(offered(tls_1_3, id) == offered_session{}); // For middleboxes.
+    CHECK(offered(extension_of(35, {}), {}) == offered_session{});
+    CHECK(offered(extension_of(35, {}), id) == offered_session{{}, id});
+    CHECK(offered(by_ticket, {}) == offered_session{ticket, {}});
+    CHECK(offered(by_ticket, id) == offered_session{ticket, {}}); // To see what is accepted.
+    CHECK(offered(joined(extension_of(35, {}), tls_1_3), id) == offered_session{});
+    CHECK(offered(joined(by_ticket, tls_1_3), id) == offered_session{ticket, {}});
+    CHECK(offered(joined(tls_1_3, pre_shared_keys({ticket})), id) == offered_session{ticket, {}});
+    CHECK(
+        offered(joined(tls_1_3, pre_shared_keys({ticket, {4}})), id) ==
+        offered_session{ticket, {}});
+}
+
+TEST_CASE("a list of pre-shared keys that is malformed has no ticket")
+{
+    for (bytes const& body : {bytes{}, bytes{1}, bytes{0, 0}, bytes{0, 3, 0, 9, 1}, bytes{0, 9, 0}})
+        CHECK(offered(extension_of(41, body), {}) == offered_session{});
 }
 
 TEST_CASE("one that is too long is known by its length, or by the bytes that have come")

@@ -45,8 +45,7 @@ int on_ticket(
     SSL* ssl, std::uint8_t* name, std::uint8_t* iv, EVP_CIPHER_CTX* cipher, HMAC_CTX* mac,
     int sealing) noexcept
 {
-    ticket_keys& keys =
-        *static_cast<ticket_keys*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), keys_index()));
+    ticket_keys& keys = *ticket_keys_of(SSL_get_SSL_CTX(ssl));
     EVP_CIPHER const* const aes = EVP_aes_256_cbc();
     if (sealing == 1) {
         ticket_keys::key const* const key = keys.current();
@@ -86,6 +85,11 @@ void on_time(SSL const*, timeval* now) noexcept
 }
 
 } // namespace
+
+ticket_keys* ticket_keys_of(SSL_CTX const* ctx) noexcept
+{
+    return static_cast<ticket_keys*>(SSL_CTX_get_ex_data(ctx, keys_index()));
+}
 
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
 {

@@ -41,8 +41,7 @@ int on_ticket(
     SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
     int sealing) noexcept
 {
-    ticket_keys& keys =
-        *static_cast<ticket_keys*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), keys_index()));
+    ticket_keys& keys = *ticket_keys_of(SSL_get_SSL_CTX(ssl));
     library_state::state const& library = keys.library().native();
     if (sealing == 1) {
         ticket_keys::key const* const key = keys.current();
@@ -83,6 +82,11 @@ SSL_TICKET_RETURN on_opened(
 }
 
 } // namespace
+
+ticket_keys* ticket_keys_of(SSL_CTX const* ctx) noexcept
+{
+    return static_cast<ticket_keys*>(SSL_CTX_get_ex_data(ctx, keys_index()));
+}
 
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
 {
