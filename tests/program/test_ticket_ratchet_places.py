@@ -22,6 +22,7 @@ from ratchets import (  # noqa: F401: the fixtures
     state_file,
 )
 from reloads import reload, reload_is_refused, replace
+from tls_client import shown
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the clock is preloaded")
 ONLY_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -84,10 +85,15 @@ def test_a_file_on_a_read_only_mount_is_refused(certs, state_file):
     assert State.of(state_file) == before
 
 
-def test_a_mount_that_becomes_read_only_is_logged_until_it_is_not(serve, now, state_file):
+def test_a_mount_that_becomes_read_only_is_logged_until_it_is_not(
+    serve, now, state_file, certs, tmp_path
+):
+    """Meanwhile reloads are done, so that certificates can be renewed, and warn of it."""
     folder = state_file.parent
     wrapper = with_mounts(f"mount --bind {folder} {folder}")
-    server = serve(state_file, wrapper=wrapper)
+    pem = tmp_path / "site.pem"
+    replace(pem, certs.ecdsa.pem.read_text())
+    server = serve(state_file, pem, pem=[], wrapper=wrapper)
     if os.geteuid() != 0:
         pytest.skip("only root enters another program's mounts")
 
@@ -102,11 +108,41 @@ def test_a_mount_that_becomes_read_only_is_logged_until_it_is_not(serve, now, st
     now.pass_epochs(1, server)
     line = server.wait_for_log(event="ticket-state-not-written")
     assert line["reason"] == f"cannot make {state_file}.next: Read-only file system"
-    assert any("Read-only" in each for each in reload_is_refused(server))
+    replace(pem, certs.rsa.pem.read_text())
+    reload(server)
+    (warning,) = server.log(event="reload-warning")
+    assert f"warning: ticket-secret: cannot make {state_file}.next: Read-only" in warning["problem"]
+    assert shown(server.port) == certs.rsa.fingerprint
     assert State.of(state_file) == before
     remount("rw")
     reload(server)
+    assert len(server.log(event="reload-warning")) == 1
+    assert moves_to(state_file, now.oldest) == before.at(now.oldest)
     assert list(folder.iterdir()) == [state_file]
+
+
+def test_another_file_that_cannot_be_replaced_refuses_the_reload(
+    cleat, now, certs, state_file, tmp_path
+):
+    path, link = tmp_path / "cleat.conf", tmp_path / "link"
+    link.symlink_to(state_file)
+
+    def configure(file):
+        text = f"""
+            frontend = "[127.0.0.1]:0"
+            pem-file = "{certs.ecdsa.pem}"
+            ticket-secret = "{file}"
+            ticket-epoch = {EPOCH_S}
+            ticket-lifetime = {LIFETIME_S}
+            ticket-ratchet = on
+        """
+        replace(path, text)
+
+    configure(state_file)
+    server = cleat("--config", path, pem=[], frontend=None, env=now.environment)
+    configure(link)
+    (problem,) = reload_is_refused(server)
+    assert f"error: ticket-secret: cannot replace {link}, which is a symbolic link" in problem
 
 
 def test_a_folder_that_every_user_may_write_is_refused(serve, certs, state_file):
@@ -116,8 +152,12 @@ def test_a_folder_that_every_user_may_write_is_refused(serve, certs, state_file)
         assert f"error: every user of this machine may replace files in {folder}" in said
         assert "chmod o-w" in said
     folder.chmod(0o1777)  # As /tmp: each user may replace files of its own.
-    serve(state_file)
+    server = serve(state_file)
+    folder.chmod(0o777)  # The file may be another user's by now: a reload takes no state of it.
+    (problem,) = reload_is_refused(server)
+    assert f"every user of this machine may replace files in {folder}" in problem
     folder.chmod(0o775)
+    reload(server)
     serve(state_file)
 
 

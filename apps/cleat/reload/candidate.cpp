@@ -50,6 +50,12 @@ private:
     bool changed_;
 };
 
+bool is_denied(problem const& each)
+{
+    error_code const denied = make_error_code(boost::system::errc::permission_denied);
+    return each.text.find(denied.message()) != std::string::npos;
+}
+
 class builder
 {
 public:
@@ -106,7 +112,8 @@ private:
         loading loaded = load(
             std::move(*settings), {&running_, request_.changed, request_.targets}, {}, root_files_);
         made_.watched = loaded.made.watched;
-        add_ratchet_problems(loaded.made.settings, request_.start->folder, loaded.problems);
+        add_ratchet_problems(
+            loaded.made.settings, request_.start->folder, running_.settings, loaded.problems);
         add_more(std::move(loaded.problems));
         bool const is_loaded = !has_errors(made_.problems);
         std::ranges::move(fixed, std::back_inserter(made_.problems));
@@ -242,13 +249,13 @@ private:
         };
     }
 
-    static bool is_denied(problem const& each)
+    // An error says so. With a warning the configuration can serve.
+    [[nodiscard]] bool was_denied() const
     {
-        error_code const denied = make_error_code(boost::system::errc::permission_denied);
-        return each.text.find(denied.message()) != std::string::npos;
+        return std::ranges::any_of(made_.problems, [](problem const& each) {
+            return each.grade == problem::severity::error && is_denied(each);
+        });
     }
-
-    [[nodiscard]] bool was_denied() const { return std::ranges::any_of(made_.problems, is_denied); }
 
     // Explains a file that cleat's user may read, and that the sandbox denies.
     void explain_limits()

@@ -103,13 +103,20 @@ file_rewriting proof_as(identity const& user, config const& settings, std::strin
 } // namespace
 
 void add_ratchet_problems(
-    config const& settings, std::string const& folder, std::vector<problem>& problems)
+    config const& settings, std::string const& folder, config const& running,
+    std::vector<problem>& problems)
 {
     if (!has_file(settings))
         return;
     file_rewriting proof = proof_of(settings, folder);
-    if (!proof.done)
-        problems.push_back(problem_of(settings, std::move(proof.text), std::move(proof.cure)));
+    if (proof.done)
+        return;
+    bool const is_running = has_file(running) && absolute_path(folder, *running.ticket_secret) ==
+                                                     absolute_path(folder, *settings.ticket_secret);
+    problem& found =
+        problems.emplace_back(problem_of(settings, std::move(proof.text), std::move(proof.cure)));
+    if (is_running && !proof.is_unsafe)
+        found.grade = problem::severity::warning;
 }
 
 void check_ticket_file(
@@ -118,12 +125,12 @@ void check_ticket_file(
     std::string const folder = std::filesystem::current_path().string();
     if (!has_file(settings))
         return;
-    if (::geteuid() != 0 || !user || user->uid == 0)
-        return add_ratchet_problems(settings, folder, problems);
-    file_rewriting proof = proof_as(*user, settings, folder);
+    bool const is_other_user = ::geteuid() == 0 && user && user->uid != 0;
+    file_rewriting proof =
+        is_other_user ? proof_as(*user, settings, folder) : proof_of(settings, folder);
     if (proof.done)
         return;
-    if (proof.is_denied)
+    if (is_other_user && proof.is_denied)
         proof.text += fmt::format(", with the rights of user {}", *settings.user);
     problems.push_back(problem_of(settings, std::move(proof.text), std::move(proof.cure)));
 }

@@ -13,12 +13,16 @@ namespace cleat::app {
 
 /// add_ratchet_problems finds out whether cleat can rewrite the file, with the rights of this
 /// process. Without ticket-ratchet and a file there is nothing to find. Relative paths begin in
-/// `folder`.
+/// `folder`. `running` is the configuration that serves. Where it has the ratchet of the same file,
+/// it is a warning that the file cannot be replaced: a refusal would keep other changes out, and
+/// the running configuration needs the file as much. It is an error all the same where every user
+/// may replace the file, whose states a reload takes.
 void add_ratchet_problems(
-    config const& settings, std::string const& folder, std::vector<problem>& problems);
+    config const& settings, std::string const& folder, config const& running,
+    std::vector<problem>& problems);
 
-/// check_ticket_file is add_ratchet_problems with the rights of the user that cleat becomes. Call
-/// it while the process has one thread.
+/// check_ticket_file finds out the same before the start, with the rights of the user that cleat
+/// becomes. Each finding is an error. Call it while the process has one thread.
 void check_ticket_file(
     config const& settings, std::optional<identity> const& user, std::vector<problem>& problems);
 

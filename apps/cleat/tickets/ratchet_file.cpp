@@ -115,11 +115,12 @@ std::optional<file_rewriting> look_at_folder(std::string const& path)
     struct stat about = {};
     if (::stat(folder.c_str(), &about) != 0)
         return failed_step("read", folder);
-    if ((about.st_mode & S_IWOTH) != 0 && (about.st_mode & S_ISVTX) == 0)
-        return not_rewritten(
-            fmt::format("every user of this machine may replace files in {}", folder),
-            cure_of_folder);
-    return {};
+    if ((about.st_mode & S_IWOTH) == 0 || (about.st_mode & S_ISVTX) != 0)
+        return {};
+    file_rewriting outcome = not_rewritten(
+        fmt::format("every user of this machine may replace files in {}", folder), cure_of_folder);
+    outcome.is_unsafe = true;
+    return outcome;
 }
 
 // The new file beside the old one. Its lock is held by the process that may rename or remove it.

@@ -14,6 +14,7 @@ struct file_rewriting
     bool done = true;       ///< The file has the states, or can be rewritten.
     bool is_busy = false;   ///< Not done: another process writes it, or has just changed it.
     bool is_denied = false; ///< Not done: this process has no right to.
+    bool is_unsafe = false; ///< Not done: each user may replace the file by one of its own.
     std::string text{};     ///< Not done: why. Nothing of a state is in it.
     std::string cure{};
 };
