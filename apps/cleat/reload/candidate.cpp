@@ -50,7 +50,7 @@ private:
     bool changed_;
 };
 
-bool is_denied(problem const& each)
+bool names_denial(problem const& each)
 {
     error_code const denied = make_error_code(boost::system::errc::permission_denied);
     return each.text.find(denied.message()) != std::string::npos;
@@ -253,7 +253,7 @@ private:
     [[nodiscard]] bool was_denied() const
     {
         return std::ranges::any_of(made_.problems, [](problem const& each) {
-            return each.grade == problem::severity::error && is_denied(each);
+            return each.grade == problem::severity::error && names_denial(each);
         });
     }
 

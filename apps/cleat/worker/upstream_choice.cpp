@@ -112,7 +112,7 @@ net::address const* upstream_choice::next()
         addresses_->hold();
         leading_ = addresses_->leading();
         prefers_second_family_ = addresses_->has_both_families() &&
-                        upstream_.family(server_).second_first(upstream_.worker().now());
+                                 upstream_.family(server_).second_first(upstream_.worker().now());
         enter_server();
     }
     return &addresses_->in_order(address_++, prefers_second_family_, leading_);
@@ -122,7 +122,8 @@ net::address const* upstream_choice::rival() const noexcept
 {
     if (!addresses_->has_both_families() || address_ >= addresses_->all().size())
         return nullptr;
-    net::address const& following = addresses_->in_order(address_, prefers_second_family_, leading_);
+    net::address const& following =
+        addresses_->in_order(address_, prefers_second_family_, leading_);
     return following.family() == address().family() ? nullptr : &following;
 }
 

@@ -168,9 +168,9 @@ inline constexpr std::size_t line_size_max = 4'096;
 /// this many were before it.
 inline constexpr std::size_t line_sample_min = 32;
 
-/// claims_max: how many handshakes may go ahead of others by each kind of claim to a session, until
-/// they have resumed it: see session_claim. claim_renewal: the time after which the credit of one
-/// false claim comes back.
+/// claims_max: how many handshakes may go ahead of others because their client claims to resume a
+/// session, until they have resumed it. claim_renewal: the time after which the credit of one false
+/// claim comes back.
 inline constexpr std::uint32_t claims_max = 512;
 inline constexpr std::chrono::milliseconds claim_renewal{50};
 
