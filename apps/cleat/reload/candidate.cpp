@@ -144,7 +144,7 @@ private:
             return;
         }
         if (root_files_.present_state() == opener::state::serves)
-            std::erase_if(found, is_denied);
+            std::erase_if(found, names_denial);
         add_other_places(made_.problems, std::move(found));
     }
 
@@ -269,7 +269,7 @@ private:
             request_.start->limits.explain(wanted, find_files(wanted).files, found);
             // The system's error, whose cure cannot help here, is left out.
             std::erase_if(made_.problems, [&](problem const& each) {
-                return is_denied(each) && std::ranges::any_of(found, [&](problem const& limit) {
+                return names_denial(each) && std::ranges::any_of(found, [&](problem const& limit) {
                            return limit.key == each.key && limit.where == each.where;
                        });
             });
