@@ -111,7 +111,7 @@ def test_a_mount_that_becomes_read_only_is_logged_until_it_is_not(
     replace(pem, certs.rsa.pem.read_text())
     reload(server)
     (warning,) = server.log(event="reload-warning")
-    assert f"warning: ticket-secret: cannot make {state_file}.next: Read-only" in warning["problem"]
+    assert f"warning: cannot make {state_file}.next: Read-only" in warning["problem"]
     assert shown(server.port) == certs.rsa.fingerprint
     assert State.of(state_file) == before
     remount("rw")

@@ -222,7 +222,7 @@ void upstream_choice::answered()
 {
     has_failed_ = false; // At another of its addresses.
     if (!has_taken_)
-        addresses_->answered(address_ - 1, second_first_, leading_);
+        addresses_->answered(address_ - 1, prefers_second_family_, leading_);
     if (addresses_->has_both_families() && !has_taken_)
         upstream_.family(server_).answered(
             upstream_.worker().now(), addresses_->is_of_second(address()), prefers_second_family_);
