@@ -15,6 +15,7 @@ import overload
 import preconnect
 import reload
 import scrape
+import server_faults
 import soak.report
 import stream_cost
 import upstreams
@@ -169,6 +170,11 @@ def preconnect_table(document: dict) -> str:
     return table(preconnect.HEADS, preconnect.rows(document["rounds"]))
 
 
+def server_faults_table(document: dict) -> str:
+    """server_faults_table is what clients lose when one of three servers fails."""
+    return table(server_faults.HEADS, server_faults.rows(document["rounds"]))
+
+
 def scrape_tables(document: dict) -> str:
     """scrape_tables are how long scrapes of /metrics take, and what others feel of them."""
     first = table(scrape.HEADS, scrape.rows(document["rounds"]))
@@ -237,6 +243,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "limits": limits_table,
     "preconnect": preconnect_table,
     "scrape": scrape_tables,
+    "server-faults": server_faults_table,
     "overload": overload_table,
     "half-open": half_open_table,
     "wave-memory": wave_memory_table,
