@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What clients lose when one of three servers behind cleat fails, at a fixed rate of connections.
+"""Clients' losses when one of three servers behind cleat fails, at a fixed rate of connections.
 
     scripts/build release cleat cleat-bench perf-origin
     perf/server_faults.py --out FILE
