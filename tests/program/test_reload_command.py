@@ -206,11 +206,11 @@ os.execv(command[0], command)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a network namespace")
-def test_a_name_without_a_process_is_no_cleat():
+@pytest.mark.parametrize("pid", [2**22 + 1, 0, -1, "1x"])  # The first is above the kernel's.
+def test_a_name_without_a_process_is_no_cleat(pid):
     """Any user may bind a name like that of a control socket."""
-    nobody = 2**22 + 1  # More than the kernel's largest.
     alone = ("unshare", "--net", "--")
-    ran = run_in((*alone, sys.executable, "-c", SQUATTER, control_name(nobody)), "reload")
+    ran = run_in((*alone, sys.executable, "-c", SQUATTER, control_name(pid)), "reload")
     assert (ran.returncode, ran.stderr) == (1, "cleat: no cleat runs here\n")
 
 

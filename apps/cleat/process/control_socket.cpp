@@ -191,8 +191,10 @@ std::vector<pid_t> running_cleats()
         if (place == std::string::npos)
             continue;
         pid_t process = 0;
-        char const* const first = line.data() + place + wanted.size();
-        if (std::from_chars(first, line.data() + line.size(), process).ec == std::errc{})
+        char const* const last = line.data() + line.size();
+        auto const [rest, error] =
+            std::from_chars(line.data() + place + wanted.size(), last, process);
+        if (error == std::errc{} && rest == last && process > 0)
             found.push_back(process);
     }
     // Any user may bind such a name. Where some of the processes take this user's signals, the

@@ -62,7 +62,8 @@ private:
 /// ask sends a command to a running cleat, and waits for its answer, or for the end of the process.
 [[nodiscard]] result<command_answer> ask(pid_t process, std::string_view command);
 
-/// running_cleats are the processes that have a control socket in this network namespace.
+/// running_cleats are the processes with a control socket in this network and PID namespace. Where
+/// some of them take this user's signals, the others are left out.
 [[nodiscard]] std::vector<pid_t> running_cleats();
 
 } // namespace cleat::app

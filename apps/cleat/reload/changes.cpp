@@ -61,7 +61,7 @@ bool has_same_upstreams(snapshot const& before, snapshot const& after)
 {
     return std::ranges::equal(
         upstreams_of(before), upstreams_of(after), [](auto const& one, auto const& other) {
-            return is_configured_alike(*one.second, *other.second);
+            return one.first == other.first && is_configured_alike(*one.second, *other.second);
         });
 }
 

@@ -138,6 +138,8 @@ TEST_CASE("an upstream is named of which any setting has changed")
     CHECK(is_named([](upstream_plan& changed) { changed.sources.emplace_back(); }));
     CHECK(is_named([](upstream_plan& changed) { changed.tls.emplace(); }));
 
+    CHECK(is_named([](upstream_plan& changed) { changed.name = "web"; }));
+
     app.tls.emplace();
     CHECK_FALSE(is_named([](upstream_plan&) {}));
     CHECK(is_named([](upstream_plan& changed) { changed.tls->spec.groups = "X25519"; }));
@@ -145,6 +147,26 @@ TEST_CASE("an upstream is named of which any setting has changed")
     CHECK(is_named([](upstream_plan& changed) { changed.tls->offers_clients_protocol = true; }));
     CHECK(is_named(
         [](upstream_plan& changed) { changed.tls->proxy_header = proxy_place::inside_tls; }));
+}
+
+TEST_CASE("an upstream is not named where DNS has changed a service")
+{
+    snapshot before = with_certificates({});
+    upstream_plan& app = before.upstreams.emplace_back();
+    app.name = "app";
+    app.servers.push_back({.name = "srv:app", .addresses = {}, .weight = 10});
+    app.servers.push_back({.name = "srv:app/2", .addresses = {}, .is_place = true});
+    planned_name& service = app.names.emplace_back();
+    service.targets = {"one.test", ""};
+    snapshot after = with_certificates({});
+    after.upstreams = before.upstreams;
+    upstream_plan& changed = after.upstreams.front();
+    changed.servers[0].weight = 20;
+    changed.servers[0].is_backup = true;
+    changed.servers[1].weight = 30;
+    CHECK(compare(before, after).keys.empty());
+    changed.names[0].weight = 2;
+    CHECK(compare(before, after).keys == std::vector<std::string>{"upstream"});
 }
 
 } // namespace cleat::app::changes_test

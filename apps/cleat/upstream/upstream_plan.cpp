@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <tuple>
+#include <vector>
 
 namespace cleat::app {
 namespace {
@@ -24,6 +24,20 @@ std::string server_text(server_plan const& server)
         facts.push_back(fmt::format("max {}", server.connections_max));
     return facts.empty() ? server.name
                          : fmt::format("{} ({})", server.name, fmt::join(facts, ", "));
+}
+
+// The servers with what the configuration says of them: DNS has other places for a service, and
+// weights of its own.
+std::vector<server_plan> configured_servers(upstream_plan const& upstream)
+{
+    std::vector<server_plan> found = upstream.servers;
+    for (planned_name const& each : upstream.names)
+        if (each.targets.size() > 1) {
+            found[each.server].weight = each.weight;
+            found[each.server].is_backup = each.is_backup;
+        }
+    std::erase_if(found, [](server_plan const& server) { return server.is_place; });
+    return found;
 }
 
 bool has_same_settings(server_plan const& one, server_plan const& other)
@@ -66,12 +80,10 @@ bool is_configured_alike(upstream_plan const& one, upstream_plan const& other)
             upstream.strategy, upstream.eject_after, upstream.eject_time, upstream.slow_start,
             upstream.check, upstream.preconnect.connections, upstream.preconnect.time);
     };
-    auto const is_configured = [](server_plan const& server) { return !server.is_place; };
     return fields(one) == fields(other) && has_same_tls(one.tls, other.tls) &&
            std::ranges::equal(one.sources, other.sources, {}, net::to_string, net::to_string) &&
            std::ranges::equal(
-               one.servers | std::views::filter(is_configured),
-               other.servers | std::views::filter(is_configured), has_same_settings);
+               configured_servers(one), configured_servers(other), has_same_settings);
 }
 
 } // namespace cleat::app
