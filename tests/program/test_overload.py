@@ -70,11 +70,9 @@ def close_all(clients):
         client.close()
 
 
-@pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
-def test_a_session_goes_ahead_of_full_handshakes(busy, version):
-    tls = only(version)
+def assert_that_a_session_goes_ahead(busy, tls, hello):
+    """A crowd with this ClientHello comes first, and a client with a session after it."""
     _, session = visit(busy.port, tls)
-    hello = hello_of(busy.port)
     with busy.paused():
         crowd = [begin(busy.port, hello) for _ in range(CROWD)]
         returning = TlsClient(busy.port, tls, session=session, handshake=False)
@@ -87,6 +85,11 @@ def test_a_session_goes_ahead_of_full_handshakes(busy, version):
     assert none_was_shed(busy)
     assert before < CROWD / 2
     close_all(crowd)
+
+
+@pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+def test_a_session_goes_ahead_of_full_handshakes(busy, version):
+    assert_that_a_session_goes_ahead(busy, only(version), hello_of(busy.port))
 
 
 def without_tickets():
@@ -115,20 +118,7 @@ def foreign(cleat, certs):
     ids=["ticket-1.2", "ticket-1.3", "id"],
 )
 def test_claims_that_are_false_wait_as_full_handshakes_do(busy, foreign, tls):
-    hello = foreign(tls)
-    _, session = visit(busy.port, tls)
-    with busy.paused():
-        crowd = [begin(busy.port, hello) for _ in range(CROWD)]
-        returning = TlsClient(busy.port, tls, session=session, handshake=False)
-        returning.socket.sendall(returning.client_hello())
-    with returning:
-        returning.handshake()
-        before = answered(crowd)
-        assert returning.tls.session_reused
-        assert returning.exchange(b"first") == b"first"
-    assert none_was_shed(busy)
-    assert before < CROWD / 2
-    close_all(crowd)
+    assert_that_a_session_goes_ahead(busy, tls, foreign(tls))
 
 
 def test_true_sessions_go_ahead_of_a_flood_with_false_ones(busy, foreign):
