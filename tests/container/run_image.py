@@ -22,6 +22,7 @@ sys.path.insert(0, str(TESTS / "program"))
 
 from certificates import CertificateMaker  # noqa: E402
 from deadlines import DEADLINE, eventually  # noqa: E402
+from task_files import task_files  # noqa: E402
 
 USER = 65532
 CONFIGURATION = """frontend = "[*]:8443"
@@ -143,8 +144,8 @@ def served_by(certificate) -> bool:
 
 
 def has_stopped(pid: int) -> bool:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return all((each / "stat").read_text().rsplit(")", 1)[1].split()[0] == "T" for each in tasks)
+    facts = task_files(pid, "stat").values()
+    return all(each.rsplit(")", 1)[1].split()[0] == "T" for each in facts)
 
 
 def check_rights(pid: int) -> None:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
+from task_files import thread_names
+
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # Requests of ptrace(2).
 TRACEME, TO_NEXT_CALL = 0, 24
 ANY_THREAD = 0x40000000  # __WALL of waitpid(2).
@@ -51,11 +53,7 @@ def text_at(pid: int, place: int, size: int) -> bytes:
 
 def thread_called(pid: int, name: str) -> int:
     """thread_called is the number of a process's thread, by its name."""
-    return next(
-        int(each.name)
-        for each in Path(f"/proc/{pid}/task").iterdir()
-        if (each / "comm").read_text().strip() == name
-    )
+    return next(thread for thread, found in thread_names(pid).items() if found == name)
 
 
 @contextmanager

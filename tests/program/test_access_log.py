@@ -13,7 +13,6 @@ import subprocess
 import threading
 import time
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -26,6 +25,7 @@ from deadlines import DEADLINE, eventually
 from origins import echo
 from program import complaints, open_folder, run, wait_for_reopening
 from reloads import reload, reload_is_refused
+from task_files import thread_names
 from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
 
 MESSAGE = b"twelve bytes"
@@ -47,9 +47,8 @@ def in_milliseconds(moment):
     return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() * 1000
 
 
-def threads_of(server):
-    folder = Path(f"/proc/{server.pid}/task")
-    return {(task / "comm").read_text().strip() for task in folder.iterdir()}
+def has_thread(server):
+    return "access-log" in thread_names(server.pid).values()
 
 
 # The fields.
@@ -273,9 +272,9 @@ def test_the_last_lines_are_written_at_the_end(serve, access):
 
 
 def test_it_is_off_by_default(cleat, serve):
-    assert "access-log" not in threads_of(cleat())
+    assert not has_thread(cleat())
     writing = serve()
-    eventually("its thread has its name", lambda: "access-log" in threads_of(writing))
+    eventually("its thread has its name", lambda: has_thread(writing))
 
 
 def test_standard_output(cleat, tmp_path):
@@ -455,7 +454,7 @@ def test_a_reload_turns_it_on_moves_it_and_turns_it_off(configured, access, tmp_
     eventually("it is logfmt", lambda: f" peer={third} " in other.path.read_text())
     configured.reload_with()
     visit(server.port)
-    eventually("its thread has ended", lambda: "access-log" not in threads_of(server))
+    eventually("its thread has ended", lambda: not has_thread(server))
     server.end()
     assert len(access.entries()) == 2
     assert len(other.path.read_text().splitlines()) == 2

@@ -11,6 +11,7 @@ import pytest
 
 import program
 from deadlines import eventually
+from task_files import task_files
 from tls_client import TlsClient
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -19,8 +20,8 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 def identity(pid):
     """The kernel's word: {"Uid": [...], "Gid": [...], "Groups": [...]} for each thread."""
     made = []
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        lines = (line.split(":") for line in (thread / "status").read_text().splitlines())
+    for text in task_files(pid, "status").values():
+        lines = (line.split(":") for line in text.splitlines())
         made.append({k: v.split() for k, v in lines if k in ("Uid", "Gid", "Groups", "CapEff")})
     return made
 

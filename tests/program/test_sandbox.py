@@ -20,6 +20,7 @@ from program import binary, complaints, run, wait_for_reopening
 from reloads import reload, reload_is_refused, replace
 from sandboxed_site import ABI, HAS_LANDLOCK, SANITIZED, elsewhere, needs_landlock  # noqa: F401
 from sandboxed_site import shown, site, status  # noqa: F401: the fixtures
+from task_files import task_files
 from tls_client import TlsClient
 
 SECCOMP = {"x86_64": 317, "aarch64": 277}[platform.machine()]
@@ -54,8 +55,8 @@ def test_what_is_in_force_is_told(site):
     labels = ",".join(f'{key}="{value}"' for key, value in expected.items())
     assert f"cleat_sandbox_info{{{labels}}} 1" in admin.get("/metrics").text
     # Every thread has it, and facts about the process can still be read.
-    for thread in Path(f"/proc/{server.pid}/task").iterdir():
-        assert status(thread.name)["NoNewPrivs"] == "1"
+    for text in task_files(server.pid, "status").values():
+        assert "NoNewPrivs:\t1\n" in text
     assert admin.metrics().value("process_resident_memory_bytes") > 0
     assert admin.metrics().value("process_open_fds") > 0
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from task_files import thread_names
 from tls_client import TlsClient
 
 
 def worker_threads(pid):
-    names = {}
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        name = (thread / "comm").read_text().strip()
-        if name.startswith("worker-"):
-            names[name] = os.sched_getaffinity(int(thread.name))
-    return names
+    return {
+        name: os.sched_getaffinity(thread)
+        for thread, name in thread_names(pid).items()
+        if name.startswith("worker-")
+    }
 
 
 def test_one_by_default(cleat):
