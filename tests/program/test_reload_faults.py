@@ -118,7 +118,7 @@ def test_files_that_change_while_they_are_read_are_read_whole_or_not_at_all(
     over, turns = threading.Event(), [0]
 
     def change() -> None:
-        while not over.is_set():
+        while not over.wait(0.002):
             for text in known.values():
                 replace(renamed, text)
                 rewritten.write_text(text)
