@@ -12,7 +12,6 @@ import browser
 import nghttpd_server
 import nginx_server
 from deadlines import eventually
-from fake_ssh import FakeHosts
 from http2_server import (
     ALPN, CANCEL, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, INITIAL_WINDOW_SIZE,
     INTERNAL_ERROR, MAX_CONCURRENT_STREAMS, NO_ERROR, PING, REFUSED_STREAM, Seen, after, answer,
@@ -423,19 +422,6 @@ def test_a_staircase(bench, server):
 # Other documents.
 
 
-def test_the_sum_of_hosts(bench, server, tmp_path):
-    hosts = FakeHosts(tmp_path)
-    hosts.add("a")
-    hosts.add("b")
-    seen = Seen()
-    found = load(bench, server(serves(seen=seen), *ALPN), "--hosts", "a,b", *hosts.words, "-c", 1,
-                 "-r", 20, "-d", "1s", "--keep", "--streams", 4, "--no-preflight")
-    assert found["ok"] == seen.requests == 40
-    assert found["http2"]["streams"] == 4 and found["http2"]["connections"] == 2
-    assert ["HTTP/2", "4 streams on each connection"] in found["asked"]
-    eventually("nothing is left on the hosts", lambda: not hosts.left())
-
-
 def test_figures_for_other_tools(bench, server):
     target = server(serves(values={MAX_CONCURRENT_STREAMS: 2}), *ALPN)
     load(bench, target, "-c", 1, "-n", 10, "--keep", "--streams", 4, "--csv", "a.csv",
@@ -449,22 +435,6 @@ def test_figures_for_other_tools(bench, server):
     assert "http2" not in plain and "HTTP/2" not in plain["text"]
     (other,) = csv.DictReader((bench.folder / "b.csv").open())
     assert other.keys() == row.keys() and other["http2_streams"] == ""
-
-
-def test_merged_results(bench, server):
-    target = server(serves(), *ALPN)
-    words = ("-c", 1, "-r", 20, "-d", "2s", "--keep", "--streams", 2)
-    begin = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 8))
-    both = [bench.start("load", "--http2", *words, "--start-at", begin, "-q", "--workers", 1,
-                        "--json", name, target.address) for name in ("1.json", "2.json")]
-    for each in both:
-        out, err = each.communicate()
-        assert each.returncode in (0, 4), err
-    ran = bench.run("merge", "1.json", "2.json", "--json", "sum.json")
-    assert ran.returncode == 0, ran.stderr
-    found = bench.read(bench.folder / "sum.json")
-    assert found["attempts"] == 80 and found["ok"] == sent(found)
-    assert found["http2"]["connections"] == 2
 
 
 @pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
