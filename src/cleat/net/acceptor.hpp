@@ -30,8 +30,8 @@ struct acceptor_spec
     /// not throw.
     std::function<void(error_code why)> on_pause{};
 
-    /// The backlog with which the socket listens: close takes as many connections and one more,
-    /// which is all that the kernel queues.
+    /// The backlog with which the socket listens. The kernel queues one connection more than this,
+    /// and close takes all of them.
     int backlog = listen_options{}.backlog;
 };
 
@@ -39,8 +39,8 @@ struct acceptor_spec
 /// to its worker's thread.
 ///
 /// It accepts with the priority of a handshake; until then new connections wait in the kernel's
-/// queue. It takes one connection at a time while they come one by one, since another accept(2)
-/// that finds none would cost each of them a system call. Each time that it finds connections
+/// queue. While connections come one by one it calls accept(2) once for each, because a second call
+/// that finds none would cost each connection a system call. Each time that it finds connections
 /// queued it takes twice as many, up to limits::accept_batch_max and within the worker's time for
 /// handshakes. Out of descriptors or memory it pauses for limits::accept_pause.
 class acceptor : waiter, deadline

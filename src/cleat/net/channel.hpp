@@ -19,10 +19,10 @@ enum class wait : std::uint8_t
     none,     ///< The call is finished: done, or failed with progress::error.
     readable, ///< Call again when the socket has something to read.
     writable, ///< Call again when the socket takes bytes.
-    /// A handshake's: see tls::want::certificate. Call again when engine().wanted_certificate() has
-    /// it.
+    /// For a handshake: see tls::want::certificate. Call again when engine().wanted_certificate()
+    /// has the certificate.
     certificate,
-    /// A handshake's: see tls::want::session. Call again when the cache has the answer.
+    /// For a handshake: see tls::want::session. Call again when the cache has the answer.
     session,
 };
 
@@ -92,7 +92,7 @@ public:
     /// limits::unsent_max, or there is no memory.
     [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept;
 
-    /// feed of a caller that has read the socket until it was drained, and gives the bytes away.
+    /// feed for a caller that has drained the socket. It takes the queue over.
     void feed(byte_queue&& read_before) noexcept;
 
     /// read receives at most `turn` bytes of ciphertext and decrypts whole records into
@@ -120,8 +120,8 @@ public:
         transport socket, std::span<piece const> pieces,
         after_write addition = after_write::nothing) noexcept;
 
-    /// write_max is how many bytes one write is sure to take while nothing is unsent: a turn, or
-    /// less for a client that asked for small records, because of their overhead.
+    /// write_max is the number of bytes that one write takes at least while nothing is unsent: a
+    /// turn, or less for a client that asked for small records, because of their overhead.
     [[nodiscard]] std::size_t write_max() const noexcept;
 
     /// flush sends the records that the socket did not take.
@@ -133,14 +133,14 @@ public:
         return !blocked_ && (!out_.empty() || engine_.holds_tickets());
     }
 
-    /// flush_held sends these records now. Bytes that the socket does not take are held back again.
-    /// The next read reports a broken socket.
+    /// flush_held sends the records that are held back. Bytes that the socket does not take are
+    /// held back again. The next read reports a broken socket.
     void flush_held(transport socket) noexcept;
 
     /// close sends close_notify, once; reading goes on as before.
     progress close(transport socket) noexcept;
 
-    /// fail sends a fatal alert instead, as far as the TLS library can.
+    /// fail sends a fatal alert instead of close_notify, where the TLS library can.
     progress fail(
         transport socket, tls::fatal_alert alert = tls::fatal_alert::internal_error) noexcept;
 

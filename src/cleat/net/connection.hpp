@@ -30,7 +30,7 @@ struct connection
 {
     /// For reads, writes and the shutdown.
     net::stream<socket> stream;
-    /// Of the peer.
+    /// About the peer.
     net::facts facts;
 };
 

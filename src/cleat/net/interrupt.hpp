@@ -42,7 +42,7 @@ public:
     /// guard sets the waiter that is woken when the interrupt is raised; null: no wait is pending.
     void guard(waiter* w) noexcept { waiting_ = w; }
 
-    /// worker is the connection's.
+    /// worker is the connection's worker.
     [[nodiscard]] net::worker& worker() const noexcept { return *worker_; }
 
 private:

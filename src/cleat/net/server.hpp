@@ -39,12 +39,12 @@ struct connection_failure
     address const& peer;
     std::size_t worker;
     bool in_handshake; ///< It failed before its handler was called.
-    /// That of the handshake; or of a handler's exception: the code of a
+    /// The error of the handshake, or of a handler's exception: the code of a
     /// boost::system::system_error, errc::not_enough_memory for std::bad_alloc,
     /// error::handler_exception for any other.
     error_code error;
-    /// Of a handshake: the TLS library's text, or why the peer's certificate was refused; empty
-    /// where neither was the reason, as for a deadline. Of a handler's exception: its what().
+    /// For a handshake: the TLS library's text, or the reason to refuse the peer's certificate;
+    /// empty for other reasons, such as a deadline. For a handler's exception: its what().
     std::string_view reason;
 };
 
@@ -52,7 +52,8 @@ struct connection_failure
 struct listener_spec
 {
     std::string listen; ///< As server_spec::listen.
-    /// Its own certificates and settings; unset: it has those of the server, and their reloads.
+    /// The listener's certificates and settings. Unset: those of the server, also after their
+    /// reload.
     std::optional<tls::context_spec> tls{};
 };
 
@@ -99,26 +100,26 @@ struct handler_for
     std::function<handler(worker&)> make;
 };
 
-/// asio_operation_size is that of Asio's operations as this translation unit sees them. Macros such
-/// as BOOST_ASIO_ENABLE_HANDLER_TRACKING change it.
+/// asio_operation_size is the size of Asio's operations in this translation unit. Macros such as
+/// BOOST_ASIO_ENABLE_HANDLER_TRACKING change it.
 ///
 /// It is not inline, because each translation unit has its own: an inline variable is one object in
 /// the whole program, for which the linker would take the value of the program or that of cleat,
 /// and so hide the difference that server's constructor looks for.
 constexpr std::size_t asio_operation_size = sizeof(boost::asio::detail::scheduler_operation);
 
-/// server serves from its constructor to its destructor, on threads of its own. It is used by one
-/// thread, which is none of its workers; other threads may call reload.
+/// server serves from its constructor to its destructor, on threads of its own. One thread uses it,
+/// which is not a worker's. Other threads may call reload and serve.
 class server
 {
 public:
-    /// Throws before any worker starts. Wrong TLS settings are a tls::spec_error. A `listen` that
-    /// is no address and port is a std::invalid_argument. An address that cannot be listened on is
-    /// a std::system_error; address_in_use: also where the other server set SO_REUSEPORT. Then
-    /// starts the workers, and rethrows an exception of a handler_for.
+    /// Throws before any worker starts. Wrong TLS settings are a tls::spec_error. A `listen` in no
+    /// known form is a std::invalid_argument. An address on which it cannot listen is a
+    /// std::system_error: address_in_use also where another server on the port has set
+    /// SO_REUSEPORT. Then it starts the workers, and rethrows an exception of a handler_for.
     ///
-    /// `operation_size` stays what it is: the caller's. Where cleat was compiled with another one,
-    /// the two would write into each other's objects: std::logic_error.
+    /// Leave `operation_size` at its default, which is the caller's. Where cleat was compiled with
+    /// another size, caller and library would write into each other's objects: std::logic_error.
     server(server_spec spec, handler serve, std::size_t operation_size = asio_operation_size);
     server(
         server_spec spec, handler_for each_worker,
@@ -130,23 +131,24 @@ public:
     /// order: "*" has one for each family.
     [[nodiscard]] address const& local_address() const noexcept;
     [[nodiscard]] std::vector<address> const& local_addresses() const noexcept;
-    /// port is that of local_address.
+    /// port is the port of local_address.
     [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
     /// workers are the server's own: to broadcast to them, or to count.
     [[nodiscard]] worker_pool& workers() noexcept;
 
-    /// reload gives later connections another TLS context on every worker; connections that are
-    /// there keep theirs. It makes and tries out the contexts on the calling thread, and returns
-    /// when all workers have taken theirs. Wrong settings are a tls::spec_error, and then nothing
-    /// changes, as after any other exception: std::bad_alloc, std::system_error.
+    /// reload gives later connections another TLS context on every worker; open connections keep
+    /// theirs. It makes and tries out the contexts on the calling thread, and returns when all
+    /// workers have taken theirs. Wrong settings are a tls::spec_error, and then nothing changes,
+    /// as after any other exception: std::bad_alloc, std::system_error.
     ///
-    /// With a certificate_store it looks at every file of it, and reads those that have changed
-    /// since the constructor or the reload before. With the same settings, types of keys and
-    /// default certificate the workers' contexts go on with the new certificates.
+    /// With a certificate_store it looks at every file of the store, and reads the files that have
+    /// changed since the constructor or the last reload. Where settings, types of keys and default
+    /// certificate are the same, it makes each worker's new context from the present one, with the
+    /// new certificates.
     ///
-    /// Any thread but a worker's, where it would wait for itself: there it ends the program. Of two
-    /// calls at a time the later one decides. It returns at once where the server has stopped, and
-    /// it may run beside drain and stop, but not beside the destructor.
+    /// Any thread but a worker's may call it: a worker would wait for itself, so there it ends the
+    /// program. Of two concurrent calls the later one decides. It returns at once where the server
+    /// has stopped. It may run beside drain and stop, but not beside the destructor.
     ///
     /// `listener` is a place as in facts::listener, with `tls` of its own; std::invalid_argument
     /// for any other. 0 is the server's own settings.
@@ -157,9 +159,10 @@ public:
     void reload(tls::context_spec spec, std::size_t listener = 0);
 
     /// serve serves a connection that was accepted elsewhere, as if `listener` had accepted it: a
-    /// connected stream socket, TCP or UNIX. The workers get such connections in turn. An error: it
-    /// is not connected, or there is no such listener; then it is closed. A server that has stopped
-    /// closes it. Any thread, but not beside stop or the destructor.
+    /// connected stream socket, TCP or UNIX. The workers get such connections in turn. It returns
+    /// an error where the socket is not connected or there is no such listener, and closes the
+    /// socket. A server that has stopped closes it, too. Any thread may call serve, but not beside
+    /// stop or the destructor.
     error_code serve(unique_fd accepted, std::size_t listener = 0);
 
     /// drain stops accepting, waits at most `timeout` for the connections to end, and stops.

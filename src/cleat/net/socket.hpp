@@ -69,16 +69,16 @@ public:
 
     /// get_executor runs functions on the worker's thread.
     [[nodiscard]] executor get_executor() const noexcept { return worker_->get_executor(); }
-    /// worker is the one that it belongs to.
+    /// worker is the worker that the socket belongs to.
     [[nodiscard]] net::worker& worker() const noexcept { return *worker_; }
     /// lowest_layer is the socket itself.
     [[nodiscard]] socket& lowest_layer() noexcept { return *this; }
     [[nodiscard]] socket const& lowest_layer() const noexcept { return *this; }
-    /// is_open: it was not closed.
+    /// is_open: the socket was not closed.
     [[nodiscard]] bool is_open() const noexcept { return entry_ != nullptr; }
     /// native_handle is the descriptor; -1 after close.
     [[nodiscard]] int native_handle() const noexcept { return entry_ ? entry_->fd() : -1; }
-    /// entry is its entry in the worker's readiness. Not after close.
+    /// entry is the socket's entry in the worker's readiness. Not after close.
     [[nodiscard]] readiness::entry& entry() const noexcept { return *entry_; }
 
     /// set_priority sets the order in which a busy worker serves waits for this socket.

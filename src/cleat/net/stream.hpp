@@ -123,12 +123,13 @@ public:
     stream(stream&&) = default;
     stream& operator=(stream&&) = default;
 
-    /// get_executor is that of the next layer.
+    /// get_executor is the next layer's executor.
     [[nodiscard]] executor_type get_executor() noexcept { return next_.get_executor(); }
     /// next_layer is the stream below TLS.
     [[nodiscard]] next_layer_type& next_layer() noexcept { return next_; }
     [[nodiscard]] next_layer_type const& next_layer() const noexcept { return next_; }
-    /// lowest_layer is that of the next layer, such as its socket; or the next layer itself.
+    /// lowest_layer is the next layer's lowest layer, such as its socket, or else the next layer
+    /// itself.
     [[nodiscard]] lowest_layer_type& lowest_layer() noexcept { return lowest::find(next_); }
     [[nodiscard]] lowest_layer_type const& lowest_layer() const noexcept
     {
@@ -158,8 +159,8 @@ public:
         return start<void(error_code)>(handshake_action{role_of(role)}, std::forward<Token>(token));
     }
 
-    /// async_handshake of a peer whose first bytes were read already: void(error_code, std::size_t)
-    /// with how many of them were taken. All are taken, unless there is an error:
+    /// async_handshake with a peer whose first bytes the caller has read already: void(error_code,
+    /// std::size_t) with the number of bytes taken. All are taken, unless there is an error:
     /// asio::error::no_buffer_space where they are more than limits::unsent_max. Bytes after the
     /// handshake's are for the reads that follow.
     template <class Role, class Buffers, class Token = default_token>
@@ -210,7 +211,7 @@ public:
         throw_if(handshake(role, ec), "handshake");
     }
 
-    /// handshake of a peer whose first bytes were read already: see async_handshake.
+    /// handshake with a peer whose first bytes the caller has read already: see async_handshake.
     template <class Role, class Buffers>
         requires boost::asio::is_const_buffer_sequence<Buffers>::value
     std::size_t handshake(Role role, Buffers const& buffers, error_code& ec)
@@ -316,7 +317,7 @@ void async_teardown(boost::beast::role_type, stream<NextLayer>& s, Handler&& han
     s.async_shutdown(std::forward<Handler>(handler));
 }
 
-/// beast_close_socket is how a WebSocket's timeout closes a worker's socket.
+/// beast_close_socket closes a worker's socket at the end of a WebSocket's timeout.
 void beast_close_socket(socket& s);
 
 } // namespace cleat::net

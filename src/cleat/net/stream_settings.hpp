@@ -27,10 +27,11 @@ public:
     // error::wrong_role.
 
     /// set_server names the server of this stream. `host` is a DNS name, which is sent as SNI, or
-    /// an IP address, which is not. The server's certificate must have it, where the context or
-    /// set_verify_mode verifies: otherwise the handshake is error::wrong_name. With
-    /// context_spec::sessions a session of this host and port is offered, and those that come are
-    /// kept. error::bad_host_name: the host is neither. The context has no server_name.
+    /// an IP address, which is not. error::bad_host_name: it is neither. Where the context or
+    /// set_verify_mode verifies, the server's certificate must have this host: otherwise the
+    /// handshake is error::wrong_name. With context_spec::sessions the stream offers a session of
+    /// this host and port, and keeps the sessions that the server issues. The context must have no
+    /// server_name.
     error_code set_server(std::string const& host, std::uint16_t port, error_code& ec)
     {
         if (!(ec = changeable_client()) && !self().engine().set_server(host, port))
@@ -43,10 +44,10 @@ public:
         throw_if(set_server(host, port, ec), "set_server");
     }
 
-    /// resume offers a session, such as take_sessions has given; info().resumed is whether the
-    /// server has accepted it. A server that has not makes a full handshake. Give a session only to
-    /// the server that issued it: its certificate is not verified again. error::no_session: it is
-    /// empty.
+    /// resume offers a session, such as take_sessions has given; info().resumed says whether the
+    /// server has accepted it; otherwise the handshake is a full one. Give a session only to the
+    /// server that issued it: the server's certificate is not verified again. error::no_session:
+    /// the session is empty.
     error_code resume(tls::session const& offered, error_code& ec)
     {
         if ((ec = changeable_client()))

@@ -49,14 +49,14 @@ public:
     /// get_executor runs functions on this worker's thread. Any thread.
     [[nodiscard]] executor get_executor() noexcept { return executor{*this}; }
 
-    /// set_handshake_time sets the time for handshakes in each pass, and again for those with
-    /// priority::signature: limits::handshake_time unless it is called. While there are such,
-    /// limits::crowd_time is the least for the others.
+    /// set_handshake_time sets the time for handshakes in each pass, and as much again for
+    /// handshakes with priority::signature. The default is limits::handshake_time. While handshakes
+    /// with priority::signature wait, the others have limits::crowd_time at least.
     void set_handshake_time(std::chrono::microseconds time) noexcept { handshake_time_ = time; }
 
     /// limit_cpu makes transfers and handshakes wait where the process would otherwise use up the
-    /// quota of its control group, because then established connections wait, too. Nothing: there
-    /// is no quota.
+    /// quota of its control group: the kernel would then stop established connections, too. Without
+    /// a value there is no quota.
     void limit_cpu(std::optional<cpu_limit> limit) noexcept;
 
     /// credit_waits is how often this worker has waited because of limit_cpu, with transfers or
@@ -76,13 +76,14 @@ public:
     /// stop ends run after the current pass of the loop. Any thread.
     void stop() noexcept;
 
-    /// now is when the loop last woke up. Precise enough for deadlines, and without a system call.
+    /// now is the time when the loop last woke up. Precise enough for deadlines, and without a
+    /// system call.
     [[nodiscard]] clock::time_point now() const noexcept { return now_; }
 
     /// interrupt_all raises error::stopped for every connection of this worker, and for later ones.
     void interrupt_all() noexcept;
 
-    /// interruptible is how many interrupts there are: one for each connection.
+    /// interruptible is the number of interrupts: one for each connection.
     [[nodiscard]] std::size_t interruptible() const noexcept { return interrupts_count_; }
 
     /// passes counts the passes of the loop. A caller compares two counts to see whether its wait

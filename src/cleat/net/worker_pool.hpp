@@ -31,8 +31,8 @@ struct worker_pool_spec
     std::function<void(worker&)> end{};
 };
 
-/// worker_count is how many workers a pool makes for a setting; 0: as many as the CPUs that this
-/// process may use.
+/// worker_count is the number of workers that a pool makes for a setting; 0: as many as the CPUs
+/// that this process may use.
 [[nodiscard]] std::size_t worker_count(std::size_t setting);
 
 /// worker_pool owns workers and their threads. It is used by one thread, which is not a worker's;
@@ -45,7 +45,7 @@ public:
     worker_pool(worker_pool&&) = delete;
     ~worker_pool() { stop(); }
 
-    /// size is how many workers there are.
+    /// size is the number of workers.
     [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
     /// The worker of this number; the first has 0.
     [[nodiscard]] worker& operator[](std::size_t number) noexcept { return *workers_[number]; }
@@ -64,7 +64,7 @@ public:
     /// follow_cpu_limit reads the control group's quota of CPU again, and gives it to the workers.
     void follow_cpu_limit();
 
-    /// busy is how many connections all workers have. It asks each worker, and blocks meanwhile.
+    /// busy is the number of connections of all workers. It asks each worker, and blocks meanwhile.
     [[nodiscard]] std::size_t busy();
 
     /// drain waits until no worker is busy, at most `timeout`, and returns how many connections are

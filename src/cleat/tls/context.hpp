@@ -39,14 +39,14 @@ struct certificate_end
     std::chrono::sys_seconds valid_until;
 };
 
-/// engine_count is how many engines of a context there are. An owner that replaces a context frees
-/// the old one when its last engine has ended. The count has no lock: it belongs to one thread.
+/// engine_count is the number of engines of a context. An owner that replaces a context frees the
+/// old one when its last engine has ended. The count has no lock: it belongs to one thread.
 struct engine_count
 {
-    /// How many there are now.
+    /// The number now.
     std::size_t engines = 0;
-    /// Called at the end of each engine that leaves `engines` 0. That engine uses its context no
-    /// more, so this function may destroy it.
+    /// Called at the end of an engine after which `engines` is 0. The engine does not use its
+    /// context any more, so this function may destroy the context.
     void (*on_none_left)(engine_count& count) noexcept = nullptr;
 };
 
@@ -63,15 +63,15 @@ public:
     /// name for which no certificate makes a handshake possible is a spec_error.
     explicit context(context_spec const& spec);
 
-    /// A server whose certificates are in a store that its owner has filled: its handshakes may
-    /// want::certificate. The default certificate is loaded now. The context stays on the table's
-    /// thread, and ends before set and table.
+    /// A server's context whose certificates are in a store that its owner has filled. Its
+    /// handshakes may stop with want::certificate. The default certificate is loaded now. The
+    /// context stays on the table's thread, and ends before set and table.
     context(
         context_spec const& spec, certificate_set const& certificates, certificate_table& table);
 
-    /// A server like another one of that kind, with other certificates. Both have the same library
-    /// context and ticket keys, and stay on one thread: only the last to end frees them. The
-    /// default certificate is the same, and no type of key is new.
+    /// Another context of that kind, with the settings of `like` and other certificates. Both have
+    /// the same library context and ticket keys, and stay on one thread: only the last to end frees
+    /// them. The default certificate is the same, and no type of key is new.
     context(context const& like, certificate_set const& certificates);
 
     /// unusable is the place of a context whose settings cannot be used: its engines fail each
@@ -83,10 +83,10 @@ public:
     context& operator=(context&&) noexcept;
     ~context();
 
-    /// role is that of its connections.
+    /// role is the role of its connections.
     [[nodiscard]] tls::role role() const noexcept;
 
-    /// unusable_reason is that of an unusable context; empty for every other.
+    /// unusable_reason is why an unusable context cannot be used; empty for any other context.
     [[nodiscard]] std::string const& unusable_reason() const noexcept;
 
     /// warnings are findings that do not prevent service: an expired certificate, a name that two
@@ -97,11 +97,11 @@ public:
     /// serve all names of these.
     [[nodiscard]] candidates const& unusable_types() const noexcept;
 
-    /// certificate_ends are those of a server's certificates, in the order of the spec.
+    /// certificate_ends are the ends of a server's certificates, in the order of the spec.
     [[nodiscard]] std::vector<certificate_end> const& certificate_ends() const noexcept;
 
-    /// certificate_names are the names that one of certificate_ends answers to, as name_key has
-    /// them. `place` is its place there.
+    /// certificate_names are the names of one certificate, in the form of name_key. `place` is the
+    /// certificate's place in certificate_ends.
     [[nodiscard]] std::vector<std::string> certificate_names(std::size_t place) const;
 
     /// leave_thread frees what the TLS library keeps of this context for the calling thread. A

@@ -33,10 +33,12 @@ struct client_ticket
 {
     /// Its use by the server.
     ticket_use use = ticket_use::none;
-    /// Which opened it: 0 is context_spec::tickets, and then come the accepted ones.
+    /// The number of the secret that opened it: 0 is context_spec::tickets, and then come the
+    /// accepted secrets.
     std::uint8_t secret = 0;
-    /// Seconds since 1970: its session was made by then, on a host whose clock may be ahead of this
-    /// one's. 0: this clock is past that. 32 bits, which end in 2106, keep the engine small.
+    /// Seconds since 1970: its session was made by this time, on a host whose clock may be ahead of
+    /// this host's. 0: this host's clock is past that time. 32 bits, which end in 2106, keep the
+    /// engine small.
     std::uint32_t made_by = 0;
 };
 
