@@ -1,5 +1,4 @@
-// async_arrival: the wait of a handshake for its certificate, as an operation of Asio's. Not a
-// public header.
+// async_arrival: a handshake's wait for its certificate, as an Asio operation. Not a public header.
 
 #pragma once
 

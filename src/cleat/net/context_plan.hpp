@@ -19,8 +19,8 @@
 
 namespace cleat::net {
 
-/// store_loading is what loads certificates for a server: a thread, and each worker's certificates.
-/// It outlives all contexts.
+/// store_loading loads a server's certificates from its store: a thread that reads files, and each
+/// worker's certificates. It outlives all contexts.
 struct store_loading
 {
     /// Starts the thread. The workers' certificates are still to be made. Throws std::system_error.
@@ -37,8 +37,8 @@ struct store_loading
     std::vector<std::unique_ptr<worker_certificates>> by_worker;
 };
 
-/// present_loading is a server's store_loading, from the first context with a store on. Each
-/// function may be called by any thread.
+/// present_loading has a server's store_loading once a context has a store. Any thread may call
+/// each function.
 class present_loading
 {
 public:
@@ -66,24 +66,24 @@ private:
 class context_plan
 {
 public:
-    /// Reads the certificates of the spec's store: those that have changed, where there is a plan
-    /// before. It tries out the changed ones; and the settings, where the contexts of the plan
-    /// before cannot serve these certificates. `before` has a store, and lives until finish. Throws
-    /// tls::spec_error.
+    /// Reads the certificates of the spec's store; after an earlier plan, only those that have
+    /// changed. It tries out the changed certificates. It also tries out the settings, unless the
+    /// contexts of the plan `before` can serve these certificates. `before` has a store, and lives
+    /// until finish. Throws tls::spec_error.
     context_plan(tls::context_spec spec, std::size_t workers, context_plan const* before);
     context_plan(context_plan&&) = delete;
 
     [[nodiscard]] bool has_store() const noexcept { return spec_.certificate_store.has_value(); }
 
-    /// cache is the store's.
+    /// cache is the store's setting.
     [[nodiscard]] std::size_t cache() const noexcept { return spec_.certificate_store->cache; }
 
-    /// make makes the context of one worker, once. Several threads may make those of different
-    /// workers. loading is null where there is no store. Throws tls::spec_error.
+    /// make makes the context of one worker, once. Several threads may make contexts of different
+    /// workers. `loading` is null where there is no store. Throws tls::spec_error.
     [[nodiscard]] std::list<counted_context> make(std::size_t worker, store_loading* loading);
 
-    /// finish ends the making. It drops what the next plan does not need, such as the functions of
-    /// the spec's owner.
+    /// finish: all contexts are made. It drops the parts of the spec that the next plan does not
+    /// need, such as the functions of its owner.
     void finish() noexcept;
 
 private:
@@ -96,8 +96,8 @@ private:
     std::vector<std::optional<tls::context>> kept_; // By worker. Empty: no other plan may follow.
 };
 
-/// present_plan keeps a server's plan with a store, for the next reload to follow. Each function
-/// may be called by any thread.
+/// present_plan keeps a server's plan with a store for the next reload. Any thread may call each
+/// function.
 class present_plan
 {
 public:
@@ -105,8 +105,8 @@ public:
     present_plan(present_plan&&) = delete;
     ~present_plan() { put(nullptr); }
 
-    /// take is null where there is no plan, and while another reload has it. The new plan then
-    /// follows none.
+    /// take is null where there is no plan, and while another reload has taken it. The new plan
+    /// then has no plan before it.
     [[nodiscard]] std::unique_ptr<context_plan> take() noexcept
     {
         return std::unique_ptr<context_plan>{plan_.exchange(nullptr)};

@@ -20,7 +20,7 @@ struct listen_text
     std::string port;
 };
 
-/// parse_listen throws std::invalid_argument with the reason.
+/// parse_listen throws std::invalid_argument, with the reason, for a text that is not valid.
 [[nodiscard]] listen_text parse_listen(std::string const& text);
 
 /// listening is the listening sockets of all workers: each worker has one for each address.
@@ -45,16 +45,16 @@ struct listening_attempt
     std::vector<refused_address> refused;
 };
 
-/// listen_on_each makes a socket for each worker and each address of one name. A name may have
-/// addresses of other machines too: these are left out, and are refused only if no address is this
-/// machine's. Port 0 becomes one free port for all sockets. A port of another server is
-/// address_in_use, also where that server would share it (SO_REUSEPORT).
+/// listen_on_each makes a socket for each worker and each address of one name. It leaves out the
+/// addresses of other machines, and refuses them only if no address is this machine's. Port 0
+/// becomes one free port for all sockets. A port of another server is address_in_use, also where
+/// that server would share it (SO_REUSEPORT).
 [[nodiscard]] listening_attempt listen_on_each(
     std::vector<address> const& addresses, listen_options const& options, std::size_t workers);
 
 /// listen_nowhere returns the addresses that listen_on_each would refuse because this machine has
-/// none of a name's addresses. It binds no port, so a server that listens there already makes no
-/// difference, and is not disturbed.
+/// none of a name's addresses. It binds no port, so it neither fails because of a server that
+/// listens there already, nor disturbs it.
 [[nodiscard]] std::vector<refused_address> listen_nowhere(std::vector<address> const& addresses);
 
 /// listen_on_all makes the sockets that the text (server_spec::listen) describes. A UNIX socket and

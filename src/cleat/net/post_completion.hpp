@@ -14,9 +14,10 @@ namespace cleat::net {
 /// post_completion queues a composed operation, which is then called once more: a handler must not
 /// run inside the initiating function. `fallback` is the executor of the object that operates.
 ///
-/// The operation is posted to its own executor: a post to the fallback would dispatch it to that
-/// one, and be two functions. Only for any_completion_handler, whose executor cannot be required
-/// to queue (any_completion_executor), it is two.
+/// It posts the operation to the operation's own executor, which queues one function. A post to the
+/// fallback would queue two, because the fallback's function dispatches to the own executor. Only
+/// any_completion_handler needs the fallback: its executor (any_completion_executor) cannot be
+/// required to queue.
 template <class Operation, class Executor>
 void post_completion(Operation&& operation, Executor const& fallback)
 {

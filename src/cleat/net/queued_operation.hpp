@@ -29,8 +29,8 @@ template <class Operation, class Handler>
 }
 
 /// end_operation destroys an operation, which owns `handler`, and then dispatches the handler with
-/// `ec`, on the fallback where it has no executor of its own. On the worker's thread. dispatched:
-/// false where the worker ends, and runs no handlers any more.
+/// `ec`, on the fallback where the handler has no executor of its own. Call it on the worker's
+/// thread. `dispatched` is false where the worker ends: then no handler runs any more.
 template <class Operation, class Handler>
 void end_operation(
     Operation& ended, Handler& handler, executor fallback, error_code ec, bool dispatched)

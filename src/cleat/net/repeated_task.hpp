@@ -11,8 +11,8 @@ namespace cleat::net {
 
 class worker;
 
-/// repeated_task is queued without an allocation, and may be destroyed while it is: its function is
-/// then not called. It belongs to its worker's thread.
+/// repeated_task is queued without an allocation. It may be destroyed while it is queued, and its
+/// function is then not called. It belongs to its worker's thread.
 class repeated_task
 {
 public:

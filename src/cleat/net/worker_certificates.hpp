@@ -21,9 +21,9 @@
 
 namespace cleat::net {
 
-/// worker_certificates belongs to its worker's thread, for all its configurations: a certificate
-/// that stays the same stays loaded. Its certificates are its own: two workers that serve the same
-/// name have each loaded it.
+/// worker_certificates belongs to its worker's thread and serves all of its configurations: an
+/// unchanged certificate stays loaded. Workers share no certificates: two workers that serve the
+/// same name have loaded it twice.
 class worker_certificates
 {
 public:
@@ -33,11 +33,11 @@ public:
 
     ~worker_certificates();
 
-    /// end abandons the loads. It waits for a file of this worker's that is being read. No
-    /// connection waits here by then, and none will. The worker need not exist any more afterwards.
+    /// end abandons the loads. It waits while a file is read for this worker. No connection waits
+    /// for a certificate by then, and none will. After end the worker need not exist any more.
     void end() noexcept;
 
-    /// table is what this worker's TLS contexts serve from.
+    /// table has the certificates that this worker's TLS contexts serve.
     [[nodiscard]] tls::certificate_table& table() noexcept { return table_; }
 
     /// renew: a configuration begins. Files that could not be used are tried again.
@@ -76,7 +76,7 @@ private:
 };
 
 /// worker_certificates::waiting is a handshake's place among those that wait for a certificate.
-/// Those that want the same one share one load.
+/// Handshakes that want the same certificate share one load.
 class worker_certificates::waiting
 {
 public:
@@ -99,10 +99,10 @@ protected:
     /// reason. False: call join.
     [[nodiscard]] bool has_failed() { return certificates_.has_failed(request_); }
 
-    /// join begins to wait. Where it throws std::bad_alloc, it does not.
+    /// join begins to wait. Where it throws std::bad_alloc, no wait has begun.
     void join() { certificates_.join(*this); }
 
-    /// leave ends the wait, which has not been settled.
+    /// leave ends a wait that has not been settled.
     void leave() noexcept;
 
     [[nodiscard]] net::worker& worker() const noexcept { return certificates_.worker(); }
@@ -120,8 +120,8 @@ private:
     waiting* next_ = nullptr;
 };
 
-/// worker_certificates::arrival: a handshake that wants a certificate awaits it. It ends when the
-/// request has the certificate or the reason why there is none; or with the reason of the
+/// worker_certificates::arrival waits for a certificate: a handshake awaits it. The wait ends when
+/// the request has the certificate or the reason why there is none; or with the reason of an
 /// interrupt. Handshakes go on in their turn. For tasks; async_arrival is for Asio.
 class [[nodiscard]] worker_certificates::arrival : waiter, task_node, waiting
 {

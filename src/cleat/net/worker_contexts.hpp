@@ -19,7 +19,7 @@ namespace cleat::net {
 
 class worker_contexts;
 
-/// store_use is what a context with a store serves from.
+/// store_use names the certificates of a context with a store.
 struct store_use
 {
     std::shared_ptr<tls::certificate_collection const> certificates;
@@ -40,8 +40,8 @@ struct counted_context : tls::engine_count
     worker_contexts* owner = nullptr; ///< From the time that a worker has it.
 };
 
-/// worker_contexts has the context that a worker's new connections get, and the replaced ones that
-/// older connections still have. A replaced context ends with its last stream.
+/// worker_contexts has the context of a worker's new connections, and the replaced contexts that
+/// older connections still use. A replaced context ends with its last stream.
 ///
 /// It belongs to its worker's thread, except for ended and wait_for. It must outlive the worker,
 /// whose destructor ends the handlers that were abandoned, with their streams.
@@ -58,11 +58,12 @@ public:
     /// present is the context of new connections.
     [[nodiscard]] tls::context& present() noexcept { return all_.front().context; }
 
-    /// certificates loads those of the present context's store; null where it has none.
+    /// certificates loads the certificates of the present context's store; null where the context
+    /// has no store.
     [[nodiscard]] worker_certificates* certificates() noexcept { return all_.front().store.loaded; }
 
-    /// replace makes `next`, a list of one, the present context, unless a later reload has been
-    /// here before. It allocates nothing.
+    /// replace makes `next`, a list of one, the present context, unless the worker has the context
+    /// of a later reload. It allocates nothing.
     void replace(std::list<counted_context>&& next, reload_number number) noexcept;
 
     /// end: the worker takes no more contexts, and loads no more certificates. No connection is in
@@ -72,8 +73,8 @@ public:
     /// ended: end was called. Any thread.
     [[nodiscard]] bool ended() const noexcept { return taken_.load() == none_follows; }
 
-    /// wait_for blocks until replace was called for this reload or a later one, or end was. Any
-    /// thread but the worker's.
+    /// wait_for blocks until replace was called for this reload or a later one, or end was called.
+    /// Any thread but the worker's may call it.
     void wait_for(reload_number number) const noexcept;
 
 private:

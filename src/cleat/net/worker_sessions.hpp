@@ -21,7 +21,8 @@ namespace cleat::net {
 
 class worker_sessions;
 
-/// session_owners is the list by which workers find each other. It outlives them.
+/// session_owners lists the worker_sessions of all workers, so that one worker can ask another. It
+/// outlives them.
 class session_owners
 {
 public:
@@ -39,10 +40,10 @@ private:
 /// worker_sessions is made on its worker's thread and belongs to it. It lives until all workers
 /// have ended, because another one may be about to ask.
 ///
-/// A question goes through the queue of the worker that is asked, and the answer, which is a copy
-/// of the session, through that of the one that asks. Only the handshake that needs it waits, and
-/// no longer than limits::session_answer_time: a worker that does not answer by then, because it is
-/// stuck or has ended, has no session.
+/// A question goes through the queue of the other worker. The answer, a copy of the session, comes
+/// back through the queue of the worker that asked. Only the handshake that needs the session
+/// waits, and no longer than limits::session_answer_time. A worker that does not answer by then is
+/// stuck or has ended, and counts as a worker without the session.
 class worker_sessions
 {
 public:
@@ -53,7 +54,7 @@ public:
     /// end: the worker answers no more questions.
     void end() noexcept;
 
-    /// cache is what this worker's TLS contexts keep sessions in.
+    /// cache has the sessions of this worker's TLS contexts.
     [[nodiscard]] tls::session_id_cache& cache() noexcept { return cache_; }
 
     class answer;
@@ -68,9 +69,9 @@ private:
     std::vector<answer*> first_, last_; // The handshakes that wait, by the worker they asked.
 };
 
-/// worker_sessions::answer: a handshake that wants the session that cache().asked() names awaits
-/// it. Then the cache has the answer, and the handshake goes on, in its turn. The result is the
-/// reason of the interrupt, where that has ended the wait.
+/// worker_sessions::answer waits for the session that cache().asked() names: a handshake awaits it.
+/// Then the cache has the answer, and the handshake goes on, in its turn. The result is the reason
+/// of the interrupt, where an interrupt has ended the wait.
 class [[nodiscard]] worker_sessions::answer : waiter, task_node, deadline
 {
 public:

@@ -33,8 +33,8 @@ namespace backend {
 /// library_state is the state of the library that each worker's context owns: an OSSL_LIB_CTX, or
 /// nothing.
 ///
-/// It must outlive everything made in it. System-wide configuration of the library is not read:
-/// what a context does is in its spec.
+/// It must outlive everything made in it. The library's system-wide configuration is not read: a
+/// context's settings are those of its spec.
 class library_state
 {
 public:
@@ -158,10 +158,10 @@ void allow_staples(SSL_CTX* ctx);
 /// on_ticket_key makes ctx seal and open tickets with keys, which must outlive ctx.
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys);
 
-/// resumed_tickets_max is how many tickets the library can send with a resumed handshake.
+/// resumed_tickets_max is the number of tickets that the library can send with a resumed handshake.
 [[nodiscard]] unsigned resumed_tickets_max() noexcept;
 
-/// ticket_plan is how many tickets connections send that began on the SSL_CTX `first`.
+/// ticket_plan has the numbers of tickets of connections that began on the SSL_CTX `first`.
 struct ticket_plan
 {
     ticket_counts counts{};
@@ -194,8 +194,8 @@ void set_ticket_lifetime(SSL_CTX* ctx, std::chrono::seconds lifetime) noexcept;
 
 /// set_modes sets the library's modes for small idle connections and safe defaults.
 void set_modes(SSL_CTX* ctx);
-/// prepare is called once on every new SSL, before its handshake. It sets what an SSL_CTX cannot,
-/// such as freeing the handshake's memory as soon as the connection is established.
+/// prepare is called once on every new SSL, before its handshake. It makes settings that an SSL_CTX
+/// does not have, such as freeing the handshake's memory as soon as the connection is established.
 void prepare(SSL* ssl) noexcept;
 
 /// restore_message_callback gives ssl the message callback that new connections have: the

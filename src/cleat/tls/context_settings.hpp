@@ -1,5 +1,5 @@
-// context_settings: what every SSL_CTX of a context has in common, computed from the spec once. Not
-// a public header.
+// context_settings: the settings that all SSL_CTX of a context have in common, computed once from
+// the spec. Not a public header.
 
 #pragma once
 
@@ -34,9 +34,9 @@ public:
         backend::library_state const& library, context_spec const& spec,
         ticket_keys* tickets) const;
 
-    /// session_scope of a certificate with these names: a session resumes only where it is the
-    /// same, so under no other server's name (RFC 6066, section 3). A renewed certificate has the
-    /// same.
+    /// session_scope of a certificate with these names. A session resumes only in the same scope,
+    /// so under no other server's name (RFC 6066, section 3). A renewed certificate has the same
+    /// scope.
     [[nodiscard]] std::array<std::uint8_t, 32> session_scope(std::vector<std::string> names) const;
 
     /// groups are the key exchange groups of the spec that the library has.

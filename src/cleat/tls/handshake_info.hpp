@@ -1,4 +1,4 @@
-// handshake_info: what the two sides agreed on.
+// handshake_info: the parameters that the two sides agreed on.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// records: numbers and texts in a file of this machine's: numbers are in its own order of bytes, so
-// no other machine can read it. Not a public header.
+// records: numbers and texts in a file that only this machine reads: numbers are in its byte order.
+// Not a public header.
 
 #pragma once
 
@@ -33,8 +33,8 @@ private:
     std::string bytes_;
 };
 
-/// record_reader reads what record_writer wrote, from a place on; `good` is false once there was
-/// too little.
+/// record_reader reads numbers and texts of record_writer, from a position on; `good` is false once
+/// bytes were missing.
 class record_reader
 {
 public:

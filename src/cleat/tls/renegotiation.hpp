@@ -10,8 +10,8 @@ namespace cleat::tls {
 
 class engine;
 
-/// client_verify_data is that of the Finished that this client has sent, for renegotiation_info;
-/// empty before the end of its handshake.
+/// client_verify_data is the verify_data of the Finished that this client has sent, for
+/// renegotiation_info; empty before the end of its handshake.
 [[nodiscard]] std::string client_verify_data(engine const& client);
 
 /// seal_handshake encrypts a handshake message as the first record after this client's Finished.

@@ -11,16 +11,17 @@
 namespace cleat::tls {
 
 /// server_sessions keeps the newest sessions of a server, at most limits::server_sessions_max. It
-/// belongs to one thread, and to one set of rules: a session resumes without a look at the server's
-/// certificate, so it must not outlive the rules under which that was verified.
+/// belongs to one thread, and to one set of rules: a server's certificate is not verified again
+/// when a session resumes, so a session must not outlive the rules under which the certificate was
+/// verified.
 class server_sessions
 {
 public:
     /// keep adds a session. The oldest gives way where there is no room.
     void keep(session issued) noexcept;
 
-    /// take is the newest session; empty: there is none. One of TLS 1.3 is taken out, because it is
-    /// for one connection (RFC 8446, appendix C.4). One of TLS 1.2 stays.
+    /// take is the newest session; empty: there is none. It takes a session of TLS 1.3 out, because
+    /// that is for one connection (RFC 8446, appendix C.4). A session of TLS 1.2 stays.
     [[nodiscard]] session take() noexcept;
 
     /// drop: a handshake that has offered this session has failed, perhaps because of it. It is not
@@ -30,7 +31,7 @@ public:
     /// by_age is the session of this age, without taking it out; 0 is the newest of all.
     [[nodiscard]] session const& by_age(std::size_t age) const noexcept;
 
-    /// size is how many sessions it has.
+    /// size is the number of its sessions.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:

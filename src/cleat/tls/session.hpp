@@ -51,8 +51,8 @@ private:
 };
 
 /// encode_session gives the session as bytes, which decode_session reads again, in this process or
-/// another one with the same TLS library. They are secret. Empty: the library does not let it
-/// resume. Throws std::bad_alloc.
+/// another one with the same TLS library. The bytes are secret. Empty: the library does not resume
+/// such a session. Throws std::bad_alloc.
 [[nodiscard]] std::vector<std::byte> encode_session(session const& kept);
 
 /// decode_session is empty where the bytes are no session.

@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::span<std::byte const> find(
         session_id const& id, clock::time_point now) const noexcept;
 
-    /// is_elsewhere: another worker may have it.
+    /// is_elsewhere: another worker may have the session.
     [[nodiscard]] bool is_elsewhere(session_id const& id) const noexcept;
 
     /// ask notes the ID of a session that is_elsewhere and that a handshake waits for. asked is the
@@ -100,10 +100,10 @@ public:
     /// worker is the number of its worker.
     [[nodiscard]] std::size_t worker() const noexcept { return worker_; }
 
-    /// size is how many sessions it has.
+    /// size is the number of its sessions.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// memory is how many bytes the sessions take, without the allocator's own.
+    /// memory is the number of bytes that the sessions take, without the allocator's own.
     [[nodiscard]] std::size_t memory() const noexcept { return bytes_; }
 
 private:

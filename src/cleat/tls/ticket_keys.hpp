@@ -23,11 +23,12 @@ class ticket_keys;
 namespace backend {
 class library_state;
 
-/// ticket_keys_of an SSL_CTX: those that on_ticket_key gave it, or null.
+/// ticket_keys_of is the ticket_keys that on_ticket_key gave to an SSL_CTX, or null.
 [[nodiscard]] ticket_keys* ticket_keys_of(ssl_ctx_st const* ctx) noexcept;
 } // namespace backend
 
-/// ticket_times is how long a key seals, which is an epoch, and how long a ticket resumes.
+/// ticket_times has the time for which a key seals, which is an epoch, and the time for which a
+/// ticket resumes.
 struct ticket_times
 {
     std::chrono::seconds rotation{};
@@ -37,15 +38,15 @@ struct ticket_times
 /// ticket_times_of a spec, with its defaults filled in.
 [[nodiscard]] ticket_times ticket_times_of(context_spec const& spec) noexcept;
 
-/// earlier_epochs are those in which a ticket that still lives can have been sealed, by a host
-/// whose clock is an epoch behind this one's.
+/// earlier_epochs is the number of past epochs in which a host, whose clock is an epoch behind this
+/// host's, can have sealed a ticket that still lives.
 [[nodiscard]] std::size_t earlier_epochs(ticket_times const& times) noexcept;
 
 /// has_tickets: a server of the spec seals and opens tickets.
 [[nodiscard]] bool has_tickets(context_spec const& spec) noexcept;
 
-/// ticket_sources is what ticket keys are derived from: secrets or ratchets, not both. The first
-/// seals.
+/// ticket_sources has the secrets or the ratchets, not both, from which ticket keys are derived.
+/// The first seals.
 struct ticket_sources
 {
     std::vector<std::shared_ptr<ticket_secret const>> secrets{};
@@ -60,9 +61,9 @@ struct ticket_sources
 /// ticket_keys derives a key for each epoch from each secret, so that processes and hosts that
 /// share a secret and the rotation open each other's tickets without communication.
 ///
-/// A ratchet is moved on when an epoch begins, to the oldest epoch whose tickets are opened, and
-/// never back. Where the clock is before that, the ratchet's epoch counts as the present one. A
-/// clock that is further ahead than a ratchet can go is not followed.
+/// When an epoch begins, a ratchet moves on to the oldest epoch whose tickets are opened, and never
+/// back. Where the clock is before that epoch, the ratchet's epoch counts as the present one. A
+/// ratchet does not follow a clock that is further ahead than it can advance.
 ///
 /// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key of
 /// the first secret. They are opened with the keys of all secrets: those of the epochs in which a
@@ -109,16 +110,16 @@ public:
     ticket_keys(ticket_keys const&) = delete;
     ticket_keys& operator=(ticket_keys const&) = delete;
 
-    /// current is the key to seal with; null when the library cannot derive it. It is the next
-    /// epoch's for a client whose ticket, in this thread's ticket_watch, was of that. Valid until
-    /// the next call.
+    /// current is the key to seal with; null when the library cannot derive it. For a client whose
+    /// ticket in this thread's ticket_watch is of the next epoch, it is the next epoch's key. Valid
+    /// until the next call.
     [[nodiscard]] key const* current() noexcept;
 
-    /// find is the key that a ticket with this name was sealed with, and notes for this thread's
-    /// ticket_watch whether there is one. Valid until the next call.
+    /// find is the key with this name, which sealed the ticket. It notes for this thread's
+    /// ticket_watch whether there is such a key. Valid until the next call.
     [[nodiscard]] opened find(std::span<std::uint8_t const, 16> name) noexcept;
 
-    /// drop_past forgets the keys, and the chain keys of ratchets, of which the time is over.
+    /// drop_past forgets the keys, and the chain keys of ratchets, whose time is over.
     void drop_past() noexcept { static_cast<void>(refresh()); }
 
     /// wipe forgets the keys, as the destructor does. The next use derives them again.

@@ -37,12 +37,12 @@ public:
     /// chain is the chain key of `epoch`. It is overwritten by the next advance.
     [[nodiscard]] ticket_secret const& chain() const noexcept { return chain_; }
 
-    /// can_advance: it is not further to this epoch than limits::ticket_ratchet_steps_max.
+    /// can_advance: this epoch is at most limits::ticket_ratchet_steps_max epochs ahead.
     [[nodiscard]] bool can_advance(std::int64_t epoch) const noexcept;
 
     /// advance moves it on to an epoch, and overwrites the chain keys before. An epoch that is not
-    /// later changes nothing. False, and nothing is changed, where it cannot advance so far; also
-    /// false where the TLS library fails: it is at an epoch between then.
+    /// later changes nothing. False where it cannot advance so far: then nothing changes. Also
+    /// false where the TLS library fails: the ratchet is then at an epoch in between.
     bool advance(std::int64_t epoch) noexcept;
 
     /// is_same: both have the same keys in all epochs that both have. False also where they are too

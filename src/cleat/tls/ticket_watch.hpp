@@ -21,8 +21,7 @@ public:
 /// note_ticket gives the ticket to this thread's ticket_watch, if there is one.
 void note_ticket(client_ticket const& seen) noexcept;
 
-/// noted_ticket is the one that this thread's ticket_watch has; null where there is no
-/// ticket_watch.
+/// noted_ticket is the ticket of this thread's ticket_watch; null where there is no ticket_watch.
 [[nodiscard]] client_ticket const* noted_ticket() noexcept;
 
 } // namespace cleat::tls
