@@ -131,6 +131,19 @@ def test_a_server_that_limits_the_number_of_suites(certs):
     assert sorted(report.suites["TLS 1.2 suites"]) == ["AES128-CCM", "AES128-SHA"]
 
 
+def test_suites_of_both_certificates_are_found(certs, tmp_path):
+    """HAProxy shows the ECDSA certificate to each client that offers a suite for one, and refuses
+    the client if it has not that suite."""
+    port = free_port()
+    (tmp_path / "haproxy.cfg").write_text(
+        "defaults\n timeout client 60s\n timeout connect 60s\n timeout server 60s\nfrontend f\n"
+        f" bind 127.0.0.1:{port} ssl crt {certs.rsa.pem} crt {certs.ecdsa.pem}\n"
+    )
+    with other_servers.running("haproxy", "-db", "-f", tmp_path / "haproxy.cfg", port=port):
+        suites = Report(port, host="localhost").suites["TLS 1.2 suites"]
+    assert {"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"} <= set(suites)
+
+
 def test_a_server_that_wants_a_key_share(s_server, certs):
     """It refuses a hello that has none, where others ask for one."""
     port = s_server("-tls1_3", pem=certs.rsa)

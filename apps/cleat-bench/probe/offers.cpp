@@ -27,6 +27,24 @@ void eliminate_suites(
     }
 }
 
+void eliminate_in_batches(
+    raw_client& client, wire::version version, std::span<std::uint16_t const> offered,
+    suite_numbers& accepted)
+{
+    while (!offered.empty()) {
+        auto const batch = offered.first(std::min(batch_size, offered.size()));
+        suite_numbers rest{batch.begin(), batch.end()};
+        eliminate_suites(client, version, rest, accepted);
+        offered = offered.subspan(batch.size());
+    }
+}
+
+bool authenticates_by_ecdsa(std::uint16_t number)
+{
+    wire::cipher_suite const* const known = wire::find_suite(number);
+    return known != nullptr && wire::traits_of(*known).ecdsa;
+}
+
 // The group of the key exchange that the server wants.
 std::optional<std::uint16_t> chosen_group(
     raw_client& client, wire::version version, std::span<std::uint16_t const> suites,
@@ -56,15 +74,13 @@ suite_numbers accepted_suites(raw_client& client, wire::version version)
     suite_numbers rest = all_suites(version);
     suite_numbers accepted;
     eliminate_suites(client, version, rest, accepted);
-    if (rest.size() <= batch_size)
+    if (version == wire::version::tls_1_3)
         return accepted;
-    for (std::size_t begin = 0; begin < rest.size(); begin += batch_size) {
-        std::size_t const end = std::min(begin + batch_size, rest.size());
-        suite_numbers batch(
-            rest.begin() + static_cast<std::ptrdiff_t>(begin),
-            rest.begin() + static_cast<std::ptrdiff_t>(end));
-        eliminate_suites(client, version, batch, accepted);
-    }
+    // A server with several certificates may choose that with an ECDSA key for any client that
+    // offers a suite for it, also one that it does not have.
+    auto const others = std::ranges::stable_partition(rest, authenticates_by_ecdsa);
+    eliminate_in_batches(client, version, {rest.begin(), others.begin()}, accepted);
+    eliminate_in_batches(client, version, {others.begin(), others.end()}, accepted);
     return accepted;
 }
 

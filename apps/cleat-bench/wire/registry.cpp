@@ -137,6 +137,7 @@ suite_traits traits_of(cipher_suite const& suite) noexcept
     found.dhe = names_any(name, {"TLS_DHE_", "TLS_DH_anon_", "TLS_PSK_DHE_"});
     found.ecdhe = names_any(name, {"TLS_ECDHE_", "TLS_ECDH_anon_"});
     found.psk = names_any(name, {"PSK"});
+    found.ecdsa = names_any(name, {"_ECDSA_"});
     found.rsa_key_exchange = names_any(name, {"TLS_RSA_"}) && !found.psk;
     found.forward_secret = found.tls_1_3 || found.dhe || found.ecdhe ||
                            names_any(name, {"CECPQ1", "ECCPWD", "TLS_SRP_"});

@@ -44,6 +44,7 @@ struct suite_traits
     bool export_grade = false;     ///< Weakened on purpose, for the laws of the 1990s.
     bool dhe = false;              ///< Ephemeral keys of a finite field.
     bool ecdhe = false;            ///< Ephemeral keys of a curve.
+    bool ecdsa = false;            ///< The server's certificate has an ECDSA or EdDSA key.
     bool rsa_key_exchange = false; ///< The client encrypts the secret with the server's RSA key.
     bool forward_secret = false;
     bool cbc = false;
