@@ -231,6 +231,28 @@ def test_a_stapled_response_is_seen(s_server, certs, tmp_path):
     assert report["OCSP staple"] == "a response is stapled"
 
 
+def test_revocation_and_transparency_of_a_certificate(s_server, certs):
+    """The text is a SEQUENCE of the feature 5, and any bytes in place of the timestamps."""
+    extensions = [
+        "crlDistributionPoints=URI:http://crl.test/a.crl,URI:http://crl.test/b.crl",
+        "authorityInfoAccess=OCSP;URI:http://ocsp.test,caIssuers;URI:http://ca.test",
+        "tlsfeature=status_request", "1.3.6.1.4.1.11129.2.4.2=DER:0402BEEF",
+    ]  # fmt: skip
+    more = [word for each in extensions for word in ("-addext", each)]
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    site = certs.self_signed("revocable", kind, "DNS:localhost", *more)
+    report = Report(s_server("-tls1_2", pem=site))
+    assert report["revocation"] == (
+        "CRL http://crl.test/a.crl, CRL http://crl.test/b.crl, OCSP http://ocsp.test, "
+        "clients want a stapled response"
+    )
+    assert report["transparency"] == "timestamps in the certificate"
+    assert "certificate: clients want a stapled OCSP response, and there is none" in report.weak
+    plain = Report(s_server("-tls1_2", pem=certs.ecdsa))
+    assert plain["revocation"] == "names no CRL and no OCSP responder"
+    assert plain["transparency"] == "no"
+
+
 def test_early_data_that_tickets_allow(s_server):
     assert Report(s_server("-early_data", answers=False))["early data"] == "the tickets allow it"
 

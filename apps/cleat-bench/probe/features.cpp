@@ -69,9 +69,9 @@ void find_common_features(
     found.push_back(
         seen("NPN", answer, answered_with(answer, extension_type::next_protocol), "offered", "no"));
     found.push_back(
-        seen("OCSP staple", answer, answer.flight.has_staple(), "a response is stapled", "no"));
+        seen(feature_name::staple, answer, answer.flight.has_staple(), "a response is stapled", "no"));
     if (!answer.flight.complete() && !answer.flight.has_staple())
-        found.back() = {"OCSP staple", {}, "the flight is not complete: " + answer.refusal()};
+        found.back() = {feature_name::staple, {}, "the flight is not complete: " + answer.refusal()};
 }
 
 probed_answer find_compression(raw_client& client, accepted_version const& old)
@@ -116,7 +116,7 @@ std::vector<probed_answer> find_features(raw_client& client, accepted_versions c
             old == nullptr ? "the server accepts TLS 1.3 only" : "the server accepts SSL 3.0 only";
         for (char const* const name :
              {feature_name::secure_renegotiation, feature_name::extended_master_secret, "heartbeat",
-              "NPN", "OCSP staple", feature_name::compression, "encrypt-then-MAC"})
+              "NPN", feature_name::staple, feature_name::compression, "encrypt-then-MAC"})
             found.push_back({name, {}, why});
         return found;
     }

@@ -66,7 +66,11 @@ json::object probe_json(probed_certificate const& each, probe_report const& repo
         {"verified", each.trust.verified},
         {"reason", each.trust.reason},
         {"chain_incomplete", each.trust.incomplete},
-        {"name_matches", each.trust.name_matches}};
+        {"name_matches", each.trust.name_matches},
+        {"crls", in_json(c.crls)},
+        {"ocsp_responders", in_json(c.responders)},
+        {"must_staple", c.must_staple},
+        {"transparency_timestamps", c.has_timestamps}};
 }
 
 json::array probe_json(std::vector<probed_answer> const& answers)

@@ -320,6 +320,7 @@ void prober::find_answers()
     report_.features.push_back({"DTLS and STARTTLS", {}, "probe begins with TLS, over TCP"});
     report_.features.push_back(
         {"BREACH and headers of HTTP", {}, "probe does not judge what is inside TLS"});
+    report_.features.push_back({"CAA records and revocation", {}, "probe asks the server only"});
     report_.vulnerabilities = find_vulnerabilities(raw_, accepted_);
     report_.vulnerabilities.push_back(find_ticketbleed(raw_, accepted_, old_ticket_));
     report_.tolerance = find_tolerance(raw_, accepted_);

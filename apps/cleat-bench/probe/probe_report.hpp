@@ -48,6 +48,7 @@ inline constexpr char secure_renegotiation[] = "renegotiation";
 inline constexpr char client_renegotiation[] = "renegotiation by the client";
 inline constexpr char extended_master_secret[] = "master secret";
 inline constexpr char compression[] = "compression";
+inline constexpr char staple[] = "OCSP staple";
 } // namespace feature_name
 
 /// probed_certificate is a leaf and its chain.

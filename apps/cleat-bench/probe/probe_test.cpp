@@ -153,6 +153,11 @@ constexpr weakness all_weaknesses[] = {
      }},
     {"name", "does not match the server name",
      [](probe_report& r) { r.certificates[0].trust.name_matches = false; }},
+    {"staple", "certificate: clients want a stapled OCSP response, and there is none",
+     [](probe_report& r) {
+         r.certificates[0].leaf.must_staple = true;
+         r.features = {{"OCSP staple", false, "no"}};
+     }},
     {"CBC", "CBC suites accepted",
      [](probe_report& r) { r.versions[1].suites = {"ECDHE-RSA-AES128-SHA"}; }},
     {"no forward secrecy", "1 suite without forward secrecy",

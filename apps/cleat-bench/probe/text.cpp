@@ -62,6 +62,18 @@ void add_versions(std::string& text, probe_report const& report)
             : list_of(report.alpn));
 }
 
+std::string revocation_of(tls::shown_certificate const& c)
+{
+    std::vector<std::string> ways;
+    for (std::string const& each : c.crls)
+        ways.push_back("CRL " + each);
+    for (std::string const& each : c.responders)
+        ways.push_back("OCSP " + each);
+    if (c.must_staple)
+        ways.emplace_back("clients want a stapled response");
+    return ways.empty() ? "names no CRL and no OCSP responder" : list_of(ways);
+}
+
 void add_certificate(std::string& text, probe_report const& report, probed_certificate const& each)
 {
     tls::shown_certificate const& c = each.leaf;
@@ -82,6 +94,8 @@ void add_certificate(std::string& text, probe_report const& report, probed_certi
             each.in_order ? "" : ", out of order", each.has_root ? ", with the root" : "",
             each.trust.verified ? "verifies" : "does not verify: " + each.trust.reason));
     add_row(text, "  for this name", each.trust.name_matches ? "yes" : "no");
+    add_row(text, "  revocation", revocation_of(c));
+    add_row(text, "  transparency", c.has_timestamps ? "timestamps in the certificate" : "no");
 }
 
 void add_answers(std::string& text, probe_report const& report)

@@ -125,6 +125,12 @@ void judge_trust(
             counted(static_cast<std::size_t>(std::max(days_left(report, c.leaf), 0L)), "day"));
 }
 
+bool feature_is(probe_report const& report, std::string_view name, bool yes)
+{
+    auto const known = std::ranges::find(report.features, name, &probed_answer::name);
+    return known != report.features.end() && known->yes == yes;
+}
+
 void judge_certificates(finding_list& found, probe_report const& report)
 {
     for (probed_certificate const& each : report.certificates) {
@@ -137,6 +143,8 @@ void judge_certificates(finding_list& found, probe_report const& report)
             found.weak("{}: a key that can be broken", key_of(c));
         if (has(c.signature, "SHA1") || has(c.signature, "MD5"))
             found.weak("{} is signed with {}", which, c.signature);
+        if (c.must_staple && feature_is(report, feature_name::staple, false))
+            found.weak("{}: clients want a stapled OCSP response, and there is none", which);
     }
 }
 
@@ -201,8 +209,7 @@ void judge_resumption(finding_list& found, probe_report const& report)
 void judge_features(finding_list& found, probe_report const& report)
 {
     auto const is = [&](std::string_view name, bool yes) {
-        auto const known = std::ranges::find(report.features, name, &probed_answer::name);
-        return known != report.features.end() && known->yes == yes;
+        return feature_is(report, name, yes);
     };
     if (is(feature_name::secure_renegotiation, false))
         found.weak("no secure renegotiation (RFC 5746)");

@@ -41,6 +41,13 @@ std::string text_of_address(std::span<unsigned char const> bytes)
     return text;
 }
 
+std::string printable(ASN1_STRING const* value)
+{
+    return printable_text(
+        {reinterpret_cast<char const*>(ASN1_STRING_get0_data(value)),
+         static_cast<std::size_t>(ASN1_STRING_length(value))});
+}
+
 std::vector<std::string> names_in(X509 const* x509)
 {
     general_names_ptr const san{static_cast<GENERAL_NAMES*>(
@@ -53,14 +60,81 @@ std::vector<std::string> names_in(X509 const* x509)
         if (each->type != GEN_DNS && each->type != GEN_IPADD)
             continue;
         auto const* const value = each->type == GEN_DNS ? each->d.dNSName : each->d.iPAddress;
-        std::span<unsigned char const> const bytes{
-            ASN1_STRING_get0_data(value), static_cast<std::size_t>(ASN1_STRING_length(value))};
         names.push_back(
-            each->type == GEN_IPADD
-                ? text_of_address(bytes)
-                : printable_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}));
+            each->type == GEN_IPADD ? text_of_address(
+                                          {ASN1_STRING_get0_data(value),
+                                           static_cast<std::size_t>(ASN1_STRING_length(value))})
+                                    : printable(value));
     }
     return names;
+}
+
+void add_urls(std::vector<std::string>& urls, GENERAL_NAMES const* names)
+{
+    int const count = static_cast<int>(sk_GENERAL_NAME_num(names));
+    for (int i = 0; i < count; ++i) {
+        GENERAL_NAME const* const each =
+            sk_GENERAL_NAME_value(names, static_cast<decltype(sk_GENERAL_NAME_num(names))>(i));
+        if (each->type == GEN_URI)
+            urls.push_back(printable(each->d.uniformResourceIdentifier));
+    }
+}
+
+std::vector<std::string> crls_of(X509 const* x509)
+{
+    std::unique_ptr<CRL_DIST_POINTS, freed_by<CRL_DIST_POINTS_free>> const points{
+        static_cast<CRL_DIST_POINTS*>(
+            X509_get_ext_d2i(x509, NID_crl_distribution_points, nullptr, nullptr))};
+    std::vector<std::string> urls;
+    int const count = points == nullptr ? 0 : static_cast<int>(sk_DIST_POINT_num(points.get()));
+    for (int i = 0; i < count; ++i) {
+        DIST_POINT_NAME const* const name =
+            sk_DIST_POINT_value(
+                points.get(), static_cast<decltype(sk_DIST_POINT_num(points.get()))>(i))
+                ->distpoint;
+        constexpr int full_name = 0; // And not one that is relative to the issuer.
+        if (name != nullptr && name->type == full_name)
+            add_urls(urls, name->name.fullname);
+    }
+    return urls;
+}
+
+std::vector<std::string> responders_of(X509 const* x509)
+{
+    std::unique_ptr<AUTHORITY_INFO_ACCESS, freed_by<AUTHORITY_INFO_ACCESS_free>> const places{
+        static_cast<AUTHORITY_INFO_ACCESS*>(
+            X509_get_ext_d2i(x509, NID_info_access, nullptr, nullptr))};
+    std::vector<std::string> urls;
+    int const count =
+        places == nullptr ? 0 : static_cast<int>(sk_ACCESS_DESCRIPTION_num(places.get()));
+    for (int i = 0; i < count; ++i) {
+        ACCESS_DESCRIPTION const* const each = sk_ACCESS_DESCRIPTION_value(
+            places.get(), static_cast<decltype(sk_ACCESS_DESCRIPTION_num(places.get()))>(i));
+        if (OBJ_obj2nid(each->method) == NID_ad_OCSP && each->location->type == GEN_URI)
+            urls.push_back(printable(each->location->d.uniformResourceIdentifier));
+    }
+    return urls;
+}
+
+// The contents of an extension, by its number as text: not every library has a name for each. Empty
+// for none.
+std::string_view extension_of(X509 const* x509, char const* number)
+{
+    std::unique_ptr<ASN1_OBJECT, freed_by<ASN1_OBJECT_free>> const object{OBJ_txt2obj(number, 1)};
+    int const place = object == nullptr ? -1 : X509_get_ext_by_OBJ(x509, object.get(), -1);
+    if (place < 0)
+        return {};
+    ASN1_STRING const* const value = X509_EXTENSION_get_data(X509_get_ext(x509, place));
+    return {
+        reinterpret_cast<char const*>(ASN1_STRING_get0_data(value)),
+        static_cast<std::size_t>(ASN1_STRING_length(value))};
+}
+
+// The list of features is a SEQUENCE of numbers (RFC 7633, section 4.1).
+bool must_staple(X509 const* x509)
+{
+    constexpr std::string_view status_request{"\x02\x01\x05", 3};
+    return extension_of(x509, "1.3.6.1.5.5.7.1.24").find(status_request) != std::string_view::npos;
 }
 
 std::chrono::sys_seconds sys_time_of(ASN1_TIME const* asn1_time)
@@ -112,6 +186,10 @@ shown_certificate facts_of(X509* x509)
     found.from = sys_time_of(X509_get0_notBefore(x509));
     found.until = sys_time_of(X509_get0_notAfter(x509));
     found.fingerprint = certificate_fingerprint(x509);
+    found.crls = crls_of(x509);
+    found.responders = responders_of(x509);
+    found.must_staple = must_staple(x509);
+    found.has_timestamps = !extension_of(x509, "1.3.6.1.4.1.11129.2.4.2").empty();
     clear_errors(); // Errors for parts that could not be read.
     return found;
 }
