@@ -182,7 +182,7 @@ def test_explain_knows_the_rule(config, certs, ca):
         name: run("explain", "--sni", name, "--config", path).stdout
         for name in ("closed.test", "elsewhere.test")
     }
-    assert f"required: one that verifies by {ca.cert}" in said["closed.test"]
+    assert f"required: it must verify by {ca.cert}" in said["closed.test"]
     assert "required" not in said["elsewhere.test"]
 
 

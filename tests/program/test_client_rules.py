@@ -385,8 +385,8 @@ def test_a_rule_needs_clients_that_are_asked(config, certs, ca, asking, is_good)
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ('client-allow = { cn = "a" }', ", and meets the rule\n"),
-        ('client-allow = { cn = "a" } client-allow = { cn = "b" }', ", and meets one of 2 rules\n"),
+        ('client-allow = { cn = "a" }', ", and meet the rule\n"),
+        ('client-allow = { cn = "a" } client-allow = { cn = "b" }', ", and meet one of 2 rules\n"),
     ],
 )
 def test_explain_counts_the_rules(config, certs, ca, rules, said):
@@ -396,6 +396,6 @@ def test_explain_counts_the_rules(config, certs, ca, rules, said):
         {verifies(ca)}
     """)
     ran = run("explain", "--sni", "localhost", "--config", path)
-    assert f"required: one that verifies by {ca.cert}{said}" in ran.stdout, ran.stdout
+    assert f"required: it must verify by {ca.cert}{said}" in ran.stdout, ran.stdout
     found = json.loads(run("explain", "--json", "--sni", "localhost", "--config", path).stdout)
     assert found["frontends"][0]["client_rules"] == rules.count("client-allow")

@@ -109,13 +109,13 @@ def test_the_text(certs, config):
                RSA, for the others, {certs.rsa.pem}
   versions     TLS 1.3, TLS 1.2
   alpn         none: alpn-protos is not set
-  client cert  none is asked for
+  client cert  not requested
   resumption   session tickets for 43200 seconds; their secret is random, and lost at a restart
   upstream     [127.0.0.1]:8080
-  it learns    192.0.2.1, by write-proxy-v2"""
+  header       write-proxy-v2, with 192.0.2.1"""
     assert second.startswith("[127.0.0.1]:8444\n")
     assert "  versions     TLS 1.3\n" in second
-    assert f"  client cert  required: one that verifies by {ca.cert}\n" in second
+    assert f"  client cert  required: it must verify by {ca.cert}\n" in second
     assert run(*words, "--to", "[127.0.0.1]:8444").stdout == second
 
 
@@ -170,4 +170,4 @@ def test_routes_that_a_certificate_leads_to(sites, config, last):
     other = explain("--sni", "b.example", "--config", file, good.pem)
     assert [each["upstream"] for each in other["routes_by_certificate"]] == ["beta"]
     ran = run("explain", "--sni", "a.example", "--config", file, good.pem)
-    assert "or, by cert  client-certificate cn alice: beta (" in ran.stdout
+    assert "cert route   client-certificate cn alice: beta (" in ran.stdout

@@ -278,7 +278,7 @@ def test_explain_says_who_is_let_in(config, certs):
     asked = ["explain", "--config", path, "--sni", "localhost"]
     said = run(*asked, "--from", "192.0.2.1").stdout
     assert "no: the client's address is denied (address-denied)" in said
-    assert "expected from the 2 prefixes of proxy-from; its client is the client" in said
+    assert "expected from the 2 prefixes of proxy-from; it names the client" in said
     (one,) = json.loads(run(*asked, "--from", "192.0.3.1", "--json").stdout)["frontends"]
     assert one["admission"] == "allowed" and one["proxy_header"] is True
     (one,) = json.loads(run(*asked, "--from", "192.0.2.1", "--json").stdout)["frontends"]

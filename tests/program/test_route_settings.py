@@ -513,7 +513,7 @@ def test_explain_tells_the_settings_of_a_route(certs, config, ca):
     assert usual["certificates"][0]["files"] == str(certs.ecdsa.pem)
     assert usual["versions"] == ["TLS 1.3", "TLS 1.2"] and usual["client_verify"] == "none"
     text = run("explain", "--config", path, "--sni", "a.test").stdout
-    assert "those of the route sni a.test (" in text and "7 connections of the route" in text
+    assert "of the route sni a.test (" in text and "7 connections of the route" in text
 
 
 def test_check_tells_where_a_routes_certificate_serves(certs, config):

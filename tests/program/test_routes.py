@@ -193,7 +193,7 @@ def test_explain_says_which_route_takes_a_client(certs, config):
     ran = explain(path, "--sni", "a.example", "--from", "192.0.2.9")
     assert f"route        client-address 192.0.2.0/24 ({path}:{line + 1}:3)" in ran.stdout
     ran = explain(path, "--sni", "a.example")
-    assert "route        none takes the client, so the frontend's upstream does" in ran.stdout
+    assert "route        none matches; the frontend's upstream is used" in ran.stdout
     for flags, where, to in [
         (["--alpn", "h2"], f"{path}:{line}:3", "a"),
         ([], None, "[127.0.0.1]:8000"),

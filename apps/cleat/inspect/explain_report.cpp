@@ -85,13 +85,12 @@ std::string protocol_text(frontend_explanation const& one, std::vector<std::stri
         fmt::join(one.protocols, ", "));
 }
 
-std::string rules_text(frontend_explanation const& one, std::string_view verb)
+std::string rules_text(frontend_explanation const& one)
 {
     if (!one.client_rules)
         return {};
-    return *one.client_rules == 1
-               ? fmt::format(", and {} the rule", verb)
-               : fmt::format(", and {} one of {} rules", verb, *one.client_rules);
+    return *one.client_rules == 1 ? std::string{", and meet the rule"}
+                                  : fmt::format(", and meet one of {} rules", *one.client_rules);
 }
 
 std::string verification_text(frontend_explanation const& one)
@@ -101,13 +100,12 @@ std::string verification_text(frontend_explanation const& one)
         break;
     case tls::peer_verification::optional:
         return fmt::format(
-            "optional: it may send none; one that it sends must verify by {}{}", one.authorities,
-            rules_text(one, "meet"));
+            "optional: if the client sends one, it must verify by {}{}", one.authorities,
+            rules_text(one));
     case tls::peer_verification::required:
-        return fmt::format(
-            "required: one that verifies by {}{}", one.authorities, rules_text(one, "meets"));
+        return fmt::format("required: it must verify by {}{}", one.authorities, rules_text(one));
     }
-    return "none is asked for";
+    return "not requested";
 }
 
 std::string_view verification_name(tls::peer_verification verification) noexcept
@@ -144,16 +142,16 @@ std::string announcement_text(announcement kind, std::string const& address)
 {
     std::string const client = address.empty() ? "the client's address" : address;
     if (kind == announcement::nothing)
-        return fmt::format("nothing of {}: neither write-proxy nor write-ip is set", client);
+        return fmt::format("none with {}: neither write-proxy nor write-ip is set", client);
     if (kind == announcement::proxy_proxy)
         return "the PROXY header that comes before TLS, unchanged (proxy-proxy)";
-    return fmt::format("{}, by {}", client, announcement_name(kind));
+    return fmt::format("{}, with {}", announcement_name(kind), client);
 }
 
 std::string route_text(frontend_explanation const& one)
 {
     if (!one.route)
-        return "none takes the client, so the frontend's upstream does";
+        return "none matches; the frontend's upstream is used";
     return fmt::format("{} ({})", one.route->text, to_string(one.route->location));
 }
 
@@ -174,7 +172,7 @@ bool has_client_lists(admission const* rules) noexcept
 std::string admission_text(admission const& rules, std::string const& address)
 {
     if (address.empty())
-        return "by its address: --from ADDRESS says whether";
+        return "depends on the address: add --from ADDRESS";
     error_code const why = admission_of(&rules, address);
     return why ? fmt::format("no: {} ({})", why.message(), name_of(static_cast<error>(why.value())))
                : "yes, by allow-from and deny-from";
@@ -200,8 +198,7 @@ std::string proxy_text(admission const& rules, announcement_rule const& rule)
 {
     bool const passes_on = rule.way == announcement::write_proxy_v2;
     return fmt::format(
-        "expected from the {} prefixes of proxy-from; its client is the client{}",
-        rules.proxies->size(),
+        "expected from the {} prefixes of proxy-from; it names the client{}", rules.proxies->size(),
         !passes_on                            ? ""
         : rule.received == inbound_tlvs::keep ? "; its TLVs are kept, but for ALPN, "
                                                 "AUTHORITY, SSL, CRC32C and NOOP"
@@ -225,11 +222,10 @@ void print_destination(
     print_row("upstream", describe(configuration.upstreams[one.upstream]));
     for (planned_route const& each : one.by_certificate)
         print_row(
-            "or, by cert",
-            fmt::format(
-                "{}: {} ({})", each.text, configuration.upstreams[each.upstream].name,
-                to_string(each.location)));
-    print_row("it learns", announcement_text(one.announcement.way, request.address));
+            "cert route", fmt::format(
+                              "{}: {} ({})", each.text, configuration.upstreams[each.upstream].name,
+                              to_string(each.location)));
+    print_row("header", announcement_text(one.announcement.way, request.address));
 }
 
 // Null where it depends on an address that is not known.
@@ -255,7 +251,7 @@ void print_explanation(
 {
     fmt::print("{}\n", one.frontend);
     if (has_client_lists(one.rules))
-        print_row("let in", admission_text(*one.rules, request.address));
+        print_row("admission", admission_text(*one.rules, request.address));
     net::address room;
     explained_limits const limits = limits_of(one, request.address, configuration, room);
     if (!limits.is_empty())
@@ -270,12 +266,13 @@ void print_explanation(
         return print_row(
             "acme",
             fmt::format(
-                "a challenge: the client gets the certificate in {}, and the end", one.challenge));
+                "a challenge: the client gets the certificate in {}, and the connection ends",
+                one.challenge));
     if (one.settings)
         print_row(
-            "settings", fmt::format(
-                            "those of the route {} ({})", one.settings->text,
-                            to_string(one.settings->location)));
+            "settings",
+            fmt::format(
+                "of the route {} ({})", one.settings->text, to_string(one.settings->location)));
     print_row("sni", name_text(one.why, request.server_name));
     if (one.refusal == explained_refusal::unrecognized_name)
         return print_row("refused", "with the alert unrecognized_name: sni-nomatch-abort is set");
