@@ -85,6 +85,7 @@ TEST_CASE("every step of a connection has its own reason for an error")
          close_reason::client_certificate_expired},
         {phase::admission, error::address_denied, close_reason::address_denied},
         {phase::admission, error::address_not_allowed, close_reason::address_not_allowed},
+        {phase::admission, error::not_tls, close_reason::handshake_failed},
         {phase::proxy_header, error::closed, close_reason::client_silent},
         {phase::proxy_header, system(ECONNRESET), close_reason::client_silent},
         {phase::proxy_header, error::bad_proxy_header, close_reason::bad_proxy_header},

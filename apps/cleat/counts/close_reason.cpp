@@ -21,6 +21,8 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::untrusted_proxy;
     case error::address_denied:
         return close_reason::address_denied;
+    case error::address_not_allowed:
+        return close_reason::address_not_allowed;
     case error::memory_limit:
         return close_reason::memory_limit;
     case error::connection_limit:
@@ -41,8 +43,8 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::client_certificate_expired;
     case error::client_hello_changed:
         return close_reason::client_hello_changed;
-    default:
-        return close_reason::address_not_allowed;
+    default: // No list or limit has refused it.
+        return close_reason::handshake_failed;
     }
 }
 
