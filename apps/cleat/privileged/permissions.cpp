@@ -1,3 +1,4 @@
+#include "config/read_files.hpp"
 #include "log/log_sink.hpp"
 #include "privileged/permissions.hpp"
 
@@ -89,55 +90,32 @@ permissions::permissions(config const& settings, std::string const& folder)
     , pem_dir_glob_{*settings.pem_dir_glob}
     , pem_dir_recursive_{*settings.pem_dir_recursive}
 {
-    if (settings.file != "-")
-        add(settings.file);
-    add(settings.pem_files);
-    add(*settings.client_verify_ca);
-    if (!*settings.ticket_ratchet) // This process rewrites it, and needs rights of its own.
-        add(*settings.ticket_secret);
-    for (frontend_config const* const each : own_settings_of(settings)) {
-        add(each->pem_files);
-        if (each->client_verify_ca)
-            add(**each->client_verify_ca);
+    for (read_file const& each : read_files_of(settings)) {
+        std::string const path = absolute_path(folder_, each.path);
+        switch (each.use) {
+        case file_use::pem_dir:
+            pem_dirs_.push_back(path);
+            break;
+        case file_use::challenges:
+            challenges_ = path;
+            break;
+        case file_use::ticket_secret:
+            if (!*settings.ticket_ratchet) // This process rewrites it, and needs rights of its own.
+                files_.insert(path);
+            break;
+        case file_use::crls:
+            crls_.push_back(path);
+            [[fallthrough]];
+        default:
+            files_.insert(path);
+        }
     }
     for (frontend_config const& each : settings.frontends)
         places_.push_back(each.address());
-    for (named_list const& each : address_lists_of(settings))
-        for (std::string const& file : (*each.list)->files)
-            add(file);
-    for (named_path const& each : client_allow_files_of(settings))
-        add(**each.path);
-    for (named_path const& each : client_crls_of(settings)) {
-        add(**each.path);
-        crls_.push_back(absolute_path(folder_, **each.path));
-    }
-    for (named_path const& each : upstream_files_of(settings))
-        add(**each.path);
     if (host_port const* const admin = std::get_if<host_port>(&*settings.admin))
         places_.push_back(*admin);
-    for (setting<std::string> const& each : settings.pem_dirs)
-        pem_dirs_.push_back(absolute_path(folder_, *each));
-    if (!settings.acme_challenges->empty())
-        challenges_ = absolute_path(folder_, *settings.acme_challenges);
     for (std::string const& each : log_files_of(settings))
         logs_.insert(absolute_path(folder_, each));
-}
-
-void permissions::add(std::string const& path)
-{
-    if (!path.empty())
-        files_.insert(absolute_path(folder_, path));
-}
-
-void permissions::add(std::vector<pem_file> const& files)
-{
-    for (pem_file const& each : files) {
-        add(*each.cert);
-        add(*each.private_key);
-        add(*each.ocsp_resp_file);
-        if (each.client_verify_ca)
-            add(**each.client_verify_ca);
-    }
 }
 
 bool permissions::may_read(std::string_view path) const

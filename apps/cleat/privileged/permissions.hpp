@@ -40,9 +40,6 @@ public:
     [[nodiscard]] bool may_bind(bind_address const& address) const;
 
 private:
-    void add(std::string const& path);
-    void add(std::vector<pem_file> const& files);
-
     std::string folder_;
     std::unordered_set<std::string> files_;
     std::vector<std::string> pem_dirs_;

@@ -1,3 +1,4 @@
+#include "config/read_files.hpp"
 #include "sandbox/memory.hpp"
 #include "sandbox/sandbox.hpp"
 #include "sandbox/system_calls.hpp"
@@ -130,7 +131,7 @@ public:
 
     void add_read(location const& where, std::string_view key, std::string const& path)
     {
-        if (path.empty() || !limits_.denies_reading(path))
+        if (!limits_.denies_reading(path))
             return;
         is_found_ = true;
         problems_.push_back(
@@ -150,46 +151,6 @@ public:
                  "the sandbox does not let cleat write in {}, which was not named at its start",
                  parent_folder(path)),
              "Restart cleat, or start it with sandbox-write naming the folder."});
-    }
-
-    void add_read(std::vector<pem_file> const& files)
-    {
-        for (pem_file const& each : files) {
-            add_read(each.location, "pem-file", *each.cert);
-            add_read(each.location, "private-key", *each.private_key); // As a start blames it.
-            add_read(each.ocsp_resp_file.location, "ocsp-resp-file", *each.ocsp_resp_file);
-            if (each.client_verify_ca)
-                add_read(
-                    each.client_verify_ca->location, "client-verify-ca", **each.client_verify_ca);
-        }
-    }
-
-    void add_read(config const& wanted)
-    {
-        if (wanted.file != "-")
-            add_read(location{"--config", 0, 0}, "config", wanted.file);
-        add_read(wanted.pem_files);
-        add_read(wanted.client_verify_ca.location, "client-verify-ca", *wanted.client_verify_ca);
-        add_read(wanted.ticket_secret.location, "ticket-secret", *wanted.ticket_secret);
-        for (frontend_config const* const each : own_settings_of(wanted)) {
-            add_read(each->pem_files);
-            if (each->client_verify_ca)
-                add_read(
-                    each->client_verify_ca->location, "client-verify-ca", **each->client_verify_ca);
-        }
-        for (named_list const& each : address_lists_of(wanted))
-            for (std::string const& file : (*each.list)->files)
-                add_read(each.list->location, each.key, file);
-        for (named_path const& each : client_allow_files_of(wanted))
-            add_read(each.path->location, each.key, **each.path);
-        for (named_path const& each : client_crls_of(wanted))
-            add_read(each.path->location, each.key, **each.path);
-        for (named_path const& each : upstream_files_of(wanted))
-            add_read(each.path->location, each.key, **each.path);
-        for (setting<std::string> const& each : wanted.pem_dirs)
-            add_read(each.location, "pem-dir", *each);
-        if (!wanted.acme_challenges->empty())
-            add_read(wanted.acme_challenges.location, "acme-challenges", *wanted.acme_challenges);
     }
 
     [[nodiscard]] bool is_found() const noexcept { return is_found_; }
@@ -259,7 +220,8 @@ void sandbox::explain(
     config const& wanted, watched_files const& named, std::vector<problem>& problems) const
 {
     explainer add{*this, problems};
-    add.add_read(wanted);
+    for (read_file const& each : read_files_of(wanted))
+        add.add_read(each.where, each.key, each.path);
     if (!add.is_found()) // A file of a pem-dir is a link.
         for (auto const& [folder, names] : named)
             if (!wanted.pem_dirs.empty())

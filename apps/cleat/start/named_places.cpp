@@ -1,3 +1,4 @@
+#include "config/read_files.hpp"
 #include "privileged/permissions.hpp"
 #include "privileged/trusted_path.hpp"
 #include "start/named_places.hpp"
@@ -35,72 +36,6 @@ bool asks_a_client(config const& settings)
                return asks(*each) || one_asks(each->pem_files);
            });
 }
-
-class place_search
-{
-public:
-    explicit place_search(config const& settings) : settings_{settings} {}
-
-    std::vector<file_place> run()
-    {
-        look_at_certificates(settings_.pem_files);
-        for (setting<std::string> const& folder : settings_.pem_dirs)
-            look(folder.location, "pem-dir", *folder);
-        look(settings_.ticket_secret.location, "ticket-secret", *settings_.ticket_secret);
-        for (named_list const& each : address_lists_of(settings_))
-            for (std::string const& file : (*each.list)->files)
-                look(each.list->location, each.key, file);
-        look_at_all(upstream_files_of(settings_));
-        for (frontend_config const* const each : own_settings_of(settings_))
-            look_at_certificates(each->pem_files);
-        if (asks_a_client(settings_))
-            look_at_verification();
-        return std::move(found_);
-    }
-
-private:
-    void look_at_certificates(std::vector<pem_file> const& pems)
-    {
-        for (pem_file const& each : pems) {
-            look(each.location, "pem-file", *each.cert);
-            look(each.location, "private-key", *each.private_key);
-            look(each.ocsp_resp_file.location, "ocsp-resp-file", *each.ocsp_resp_file);
-        }
-    }
-
-    void look_at_verification()
-    {
-        auto const look_at_own = [&](optional_setting<std::string> const& file) {
-            if (file)
-                look(file->location, "client-verify-ca", **file);
-        };
-        look(settings_.client_verify_ca.location, "client-verify-ca", *settings_.client_verify_ca);
-        for (pem_file const& each : settings_.pem_files)
-            look_at_own(each.client_verify_ca);
-        for (frontend_config const* const each : own_settings_of(settings_)) {
-            look_at_own(each->client_verify_ca);
-            for (pem_file const& pem : each->pem_files)
-                look_at_own(pem.client_verify_ca);
-        }
-        look_at_all(client_allow_files_of(settings_));
-        look_at_all(client_crls_of(settings_));
-    }
-
-    void look_at_all(std::vector<named_path> const& files)
-    {
-        for (named_path const& each : files)
-            look(each.path->location, each.key, **each.path);
-    }
-
-    void look(location const& where, std::string_view key, std::string const& path)
-    {
-        if (!path.empty())
-            found_.push_back({where, key, path});
-    }
-
-    config const& settings_;
-    std::vector<file_place> found_;
-};
 
 // Files and folders are opened alike. A FIFO does not wait for its writer.
 error_code reading_fault(std::string const& path)
@@ -178,7 +113,17 @@ private:
 
 std::vector<file_place> file_places_of(config const& settings)
 {
-    return place_search{settings}.run();
+    bool const asks_clients = asks_a_client(settings);
+    std::vector<file_place> found;
+    for (read_file const& each : read_files_of(settings)) {
+        bool const is_for_clients =
+            each.use == file_use::verification || each.use == file_use::crls;
+        bool const is_elsewhere =
+            each.use == file_use::configuration || each.use == file_use::challenges;
+        if (!is_elsewhere && (asks_clients || !is_for_clients))
+            found.push_back({each.where, each.key, each.path});
+    }
+    return found;
 }
 
 std::vector<problem> problems_of_named_files(

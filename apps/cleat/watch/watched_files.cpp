@@ -1,3 +1,4 @@
+#include "config/read_files.hpp"
 #include "watch/watched_files.hpp"
 
 #include <cerrno>
@@ -170,50 +171,36 @@ watch_plan find_files(config const& settings, root_folders const& root)
         bool const has_links = add_folder(files, reached, way, recursive, root);
         return std::pair{reached.string(), has_links || links != links_max};
     };
-    auto const add = [&](std::string const& path) {
-        if (!path.empty())
-            add_path(files, path);
-    };
-    auto const add_pems = [&](std::vector<pem_file> const& pems) {
-        for (pem_file const& each : pems) {
-            add(*each.cert);
-            add(*each.private_key);
-            add(*each.ocsp_resp_file);
-            if (each.client_verify_ca)
-                add(**each.client_verify_ca);
-        }
-    };
-    add(settings.file);
-    add_pems(settings.pem_files);
-    add(*settings.client_verify_ca);
-    if (!*settings.ticket_ratchet) // Else cleat changes it.
-        add(*settings.ticket_secret);
-    for (frontend_config const* const each : own_settings_of(settings)) {
-        add_pems(each->pem_files);
-        if (each->client_verify_ca)
-            add(**each->client_verify_ca);
-    }
-    for (named_list const& each : address_lists_of(settings))
-        for (std::string const& file : (*each.list)->files)
-            add(file);
-    for (named_path const& each : client_allow_files_of(settings))
-        add(**each.path);
-    for (named_path const& each : client_crls_of(settings)) {
+    auto const add_crls = [&](std::string const& path) {
         std::error_code unknown;
-        if (!fs::is_directory(**each.path, unknown)) {
-            add(**each.path);
-            if (unknown == std::errc::permission_denied) // It may be a folder.
-                files[fs::absolute(**each.path).string()].is_partial = true;
-            continue;
+        if (fs::is_directory(path, unknown)) {
+            add_all(path, false);
+            return;
         }
-        add_all(**each.path, false);
-    }
-    for (named_path const& each : upstream_files_of(settings))
-        add(**each.path);
-    for (setting<std::string> const& folder : settings.pem_dirs) {
-        auto const [reached, has_links] = add_all(*folder, *settings.pem_dir_recursive);
-        plan.pem_dirs.push_back(reached);
-        plan.has_links = has_links || plan.has_links;
+        add_path(files, path);
+        if (unknown == std::errc::permission_denied) // It may be a folder.
+            files[fs::absolute(path).string()].is_partial = true;
+    };
+    for (read_file const& each : read_files_of(settings)) {
+        switch (each.use) {
+        case file_use::challenges: // Read at each challenge.
+            break;
+        case file_use::pem_dir: {
+            auto const [reached, has_links] = add_all(each.path, *settings.pem_dir_recursive);
+            plan.pem_dirs.push_back(reached);
+            plan.has_links = has_links || plan.has_links;
+            break;
+        }
+        case file_use::crls:
+            add_crls(each.path);
+            break;
+        case file_use::ticket_secret:
+            if (!*settings.ticket_ratchet) // Else cleat changes it.
+                add_path(files, each.path);
+            break;
+        default:
+            add_path(files, each.path);
+        }
     }
     return plan;
 }
