@@ -68,10 +68,11 @@ void find_common_features(
         "heartbeat", answer, answered_with(answer, extension_type::heartbeat), "accepted", "no"));
     found.push_back(
         seen("NPN", answer, answered_with(answer, extension_type::next_protocol), "offered", "no"));
-    found.push_back(
-        seen(feature_name::staple, answer, answer.flight.has_staple(), "a response is stapled", "no"));
+    found.push_back(seen(
+        feature_name::staple, answer, answer.flight.has_staple(), "a response is stapled", "no"));
     if (!answer.flight.complete() && !answer.flight.has_staple())
-        found.back() = {feature_name::staple, {}, "the flight is not complete: " + answer.refusal()};
+        found.back() = {
+            feature_name::staple, {}, "the flight is not complete: " + answer.refusal()};
 }
 
 probed_answer find_compression(raw_client& client, accepted_version const& old)
