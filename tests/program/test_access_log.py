@@ -155,6 +155,7 @@ def test_a_resumed_session_shows_no_certificate(serve, access):
     )
     entry = access.wait_for(peer=peer)
     assert reused and entry["resumed"] is True
+    assert 0 <= entry["session_age_s"] < DEADLINE
     assert not entry.keys() & {"certificate", "signature_scheme", "client_subject", "alpn"}
 
 

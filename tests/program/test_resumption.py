@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from deadlines import DEADLINE
 from origins import answer
 from program import capabilities, complaints
 from reloads import reload_with
@@ -20,7 +21,9 @@ def test_python_resumes(cleat, version):
     resumed, session = visit(server.port, tls)
     assert not resumed
     assert visit(server.port, tls, session)[0]
-    assert server.wait_for_log(event="handshake-done", resumed="true")
+    line = server.wait_for_log(event="handshake-done", resumed="true")
+    assert 0 <= int(line["session_age_s"]) < DEADLINE
+    assert "session_age_s" not in server.log(event="handshake-done", resumed="false")[0]
 
 
 # openssl s_client stays until it is answered, and so until TLS 1.3's ticket has come.

@@ -64,6 +64,8 @@ void add_tls(line_text& line, access_entry const& entry) noexcept
         add_if_any(line, "group", entry.agreed.group);
         add_if_any(line, "signature_scheme", entry.agreed.signature_scheme);
         line.add("resumed", entry.agreed.resumed);
+        if (entry.agreed.resumed)
+            line.add("session_age_s", entry.agreed.ticket.age);
     }
     add_if_any(line, "ja4", entry.ja4);
     add_if_any(line, "certificate", entry.certificate);

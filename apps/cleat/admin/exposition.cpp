@@ -3,7 +3,6 @@
 
 #include "admin/accept_header.hpp"
 #include "admin/exposition.hpp"
-#include "counts/duration_counts.hpp"
 #include "inspect/json_text.hpp"
 #include "system/utf8.hpp"
 
@@ -108,8 +107,8 @@ private:
             below += histogram.counts[i];
             // OpenMetrics writes whole bounds as 1.0, so that both formats give one series.
             std::string bound = "+Inf";
-            if (i < duration_counts::bounds.size()) {
-                bound = fmt::to_string(in_seconds(duration_counts::bounds[i]));
+            if (i < histogram.bounds.size()) {
+                bound = fmt::to_string(in_seconds(histogram.bounds[i]));
                 if (bound.find('.') == std::string::npos)
                     bound += ".0";
             }
@@ -138,9 +137,9 @@ std::string histogram_json(metric_histogram const& histogram)
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
         below += histogram.counts[i];
-        bool const is_last = i == duration_counts::bounds.size();
+        bool const is_last = i == histogram.bounds.size();
         std::string const bound =
-            is_last ? "null" : fmt::to_string(in_seconds(duration_counts::bounds[i]));
+            is_last ? "null" : fmt::to_string(in_seconds(histogram.bounds[i]));
         fmt::format_to(
             output{buckets}, "{}{{\"le\": {}, \"count\": {}}}", i == 0 ? "" : ", ", bound, below);
     }

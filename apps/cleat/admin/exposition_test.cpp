@@ -119,7 +119,7 @@ TEST_CASE("an info is a gauge in the older format")
 TEST_CASE("a histogram's buckets count all times up to their bound, and the last one all")
 {
     metric_family family{wait};
-    metric_histogram times;
+    metric_histogram times{.bounds = duration_counts::bounds, .labels = {}, .counts = {}};
     times.counts.resize(duration_counts::bucket_count);
     times.counts[0] = 2;
     times.counts[10] = 1; // Up to a second.

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +35,10 @@ struct metric_value
     double number = 0;
 };
 
-/// metric_histogram has the buckets of duration_counts.
+/// metric_histogram is one of time_counts.
 struct metric_histogram
 {
+    std::span<std::chrono::nanoseconds const> bounds;
     metric_labels labels;
     std::vector<std::uint64_t> counts; ///< By bucket, not added up.
     double sum = 0;

@@ -69,14 +69,15 @@ void add_by_name(
         family.add(static_cast<double>(count), {{label, name}});
 }
 
+template <class Counts>
 void add_histogram(
-    metric_sources const& sources, metric_family& family, duration_counts worker_counts::*member,
+    metric_sources const& sources, metric_family& family, Counts worker_counts::*member,
     metric_labels labels = {})
 {
-    metric_histogram all{.labels = std::move(labels), .counts = {}};
-    all.counts.resize(duration_counts::bucket_count);
+    metric_histogram all{.bounds = Counts::bounds, .labels = std::move(labels), .counts = {}};
+    all.counts.resize(Counts::bucket_count);
     for (worker_source const& worker : sources.workers) {
-        duration_counts const& times = worker.counts->*member;
+        Counts const& times = worker.counts->*member;
         for (std::size_t i = 0; i < all.counts.size(); ++i)
             all.counts[i] += times.count(i);
         all.sum += seconds_of(times.sum());
@@ -401,6 +402,14 @@ constexpr metric_row metric_rows[] = {
      "Session IDs that resumed no session, so that the handshake was a full one: not in the "
      "cache, or not any more, or of another frontend or other settings",
      "reason", read_session_ids_refused},
+    {"cleat_resumed_session_age_seconds", metric_type::histogram, "seconds",
+     "Age of the sessions that were resumed, by a ticket or by the session's ID: in TLS 1.3 since "
+     "the handshake that sent the ticket, in TLS 1.2 since the session's full handshake",
+     "by",
+     [](sources_t sources, family_t family) {
+         add_histogram(sources, family, &worker_counts::ticket_ages, {{"by", "ticket"}});
+         add_histogram(sources, family, &worker_counts::id_ages, {{"by", "id"}});
+     }},
     {"cleat_handshakes_by_cipher", metric_type::counter, "", "Finished handshakes, by cipher suite",
      "cipher",
      [](sources_t sources, family_t family) {
@@ -800,8 +809,17 @@ are exact to one pass of the loop.
 
 )";
 
-constexpr std::string_view page_end = R"(
-The buckets of the histograms end at )";
+constexpr fmt::string_view page_end = R"(
+The buckets of the histograms end at {} seconds; those of a session's age at {} seconds.
+)";
+
+std::string bounds_text(std::span<std::chrono::nanoseconds const> bounds)
+{
+    std::string text;
+    for (std::chrono::nanoseconds const each : bounds)
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", seconds_of(each));
+    return text;
+}
 
 } // namespace
 
@@ -826,13 +844,8 @@ std::string metrics_reference()
     for (metric_row const& row : metric_rows)
         page += fmt::format(
             "| `{}` | {} | {} | {} |\n", full_name(row), name_of(row.type), row.labels, row.help);
-    page += page_end;
-    std::string_view separator = "";
-    for (std::chrono::nanoseconds const each : duration_counts::bounds) {
-        page += fmt::format("{}{}", separator, seconds_of(each));
-        separator = ", ";
-    }
-    return page + " seconds.\n";
+    page += fmt::format(page_end, bounds_text(connection_bounds), bounds_text(session_bounds));
+    return page;
 }
 
 } // namespace cleat::app

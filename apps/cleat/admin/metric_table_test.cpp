@@ -251,6 +251,29 @@ TEST_CASE("a session ID counts apart from tickets, as used or by the reason for 
     CHECK(each.value("cleat_tickets_used", "1") == 1);
 }
 
+TEST_CASE("the age of a session is counted where it was resumed, by a ticket or by its ID")
+{
+    one_worker each;
+    auto const count = [&](tls::ticket_use use, std::uint32_t age, bool resumed) {
+        tls::handshake_info info = agreed("", resumed);
+        info.ticket = {.use = use, .age = age};
+        each.counts->established(info);
+    };
+    count(tls::ticket_use::opened, 0, true);
+    count(tls::ticket_use::opened, 3600, true);
+    count(tls::ticket_use::opened, 7, false); // Expired, perhaps.
+    count(tls::ticket_use::found_id, 11, true);
+    count(tls::ticket_use::none, 0, false);
+    metric_family const found = each.find("cleat_resumed_session_age_seconds");
+    REQUIRE(found.histograms.size() == 2);
+    metric_histogram const& tickets = found.histograms[0];
+    CHECK(tickets.labels[0].value == "ticket");
+    CHECK(tickets.counts == std::vector<std::uint64_t>{1, 0, 0, 1, 0, 0, 0, 0});
+    CHECK(tickets.sum == 3600);
+    CHECK(tickets.bounds[3] == std::chrono::hours{1});
+    CHECK(found.histograms[1].counts == std::vector<std::uint64_t>{0, 1, 0, 0, 0, 0, 0, 0});
+}
+
 TEST_CASE("the certificates that end first have metrics with their names, as many as are asked for")
 {
     one_worker each;

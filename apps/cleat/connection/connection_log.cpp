@@ -329,6 +329,8 @@ void connection_log::handshake_done(tls::engine const& engine, handshake_phases 
         .add("cipher", info.cipher)
         .add("group", info.group)
         .add("resumed", info.resumed);
+    if (info.resumed)
+        line.add("session_age_s", info.ticket.age);
 }
 
 void connection_log::upstream_handshake(

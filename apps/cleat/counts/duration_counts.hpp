@@ -11,38 +11,48 @@
 
 namespace cleat::app {
 
-/// duration_counts has a bucket for each bound, and one above the last. A time belongs to the first
+/// connection_bounds are the upper bounds of a connection's times, in rising order: from a
+/// handshake on one machine to a connection that lasts for hours.
+inline constexpr std::array<std::chrono::nanoseconds, 17> connection_bounds{
+    std::chrono::microseconds{500},
+    std::chrono::milliseconds{1},
+    std::chrono::microseconds{2'500},
+    std::chrono::milliseconds{5},
+    std::chrono::milliseconds{10},
+    std::chrono::milliseconds{25},
+    std::chrono::milliseconds{50},
+    std::chrono::milliseconds{100},
+    std::chrono::milliseconds{250},
+    std::chrono::milliseconds{500},
+    std::chrono::seconds{1},
+    std::chrono::milliseconds{2'500},
+    std::chrono::seconds{5},
+    std::chrono::seconds{10},
+    std::chrono::seconds{60},
+    std::chrono::minutes{10},
+    std::chrono::hours{1}};
+
+/// session_bounds are those of the ages of sessions, which live for seven days at most.
+inline constexpr std::array<std::chrono::nanoseconds, 7> session_bounds{
+    std::chrono::seconds{10}, std::chrono::minutes{1}, std::chrono::minutes{10},
+    std::chrono::hours{1},    std::chrono::hours{6},   std::chrono::days{1},
+    std::chrono::days{7}};
+
+/// time_counts has a bucket for each bound, and one above the last. A time belongs to the first
 /// bucket whose bound it does not exceed. The worker that owns it is the only writer; any thread
 /// may read, and may see a time in the buckets and not yet in the sum.
-class alignas(64) duration_counts
+template <auto const& Bounds>
+class alignas(64) time_counts
 {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    /// bounds are the upper bounds of the buckets, in rising order: from a handshake on one machine
-    /// to a connection that lasts for hours.
-    static constexpr std::array<nanoseconds, 17> bounds{std::chrono::microseconds{500},
-                                                        std::chrono::milliseconds{1},
-                                                        std::chrono::microseconds{2'500},
-                                                        std::chrono::milliseconds{5},
-                                                        std::chrono::milliseconds{10},
-                                                        std::chrono::milliseconds{25},
-                                                        std::chrono::milliseconds{50},
-                                                        std::chrono::milliseconds{100},
-                                                        std::chrono::milliseconds{250},
-                                                        std::chrono::milliseconds{500},
-                                                        std::chrono::seconds{1},
-                                                        std::chrono::milliseconds{2'500},
-                                                        std::chrono::seconds{5},
-                                                        std::chrono::seconds{10},
-                                                        std::chrono::seconds{60},
-                                                        std::chrono::minutes{10},
-                                                        std::chrono::hours{1}};
-    static constexpr std::size_t bucket_count = bounds.size() + 1;
+    static constexpr auto const& bounds = Bounds;
+    static constexpr std::size_t bucket_count = Bounds.size() + 1;
 
-    duration_counts() noexcept = default;
-    duration_counts(duration_counts&&) = delete;
-    ~duration_counts() = default;
+    time_counts() noexcept = default;
+    time_counts(time_counts&&) = delete;
+    ~time_counts() = default;
 
     /// record counts a time. Owner only.
     void record(nanoseconds time) noexcept
@@ -73,5 +83,8 @@ private:
     std::array<std::atomic<std::uint64_t>, bucket_count> counts_{};
     std::atomic<std::uint64_t> sum_ns_{0};
 };
+
+using duration_counts = time_counts<connection_bounds>;
+using age_counts = time_counts<session_bounds>;
 
 } // namespace cleat::app

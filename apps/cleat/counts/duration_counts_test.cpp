@@ -26,6 +26,7 @@ TEST_CASE("a time is counted in the first bucket that it fits into")
 TEST_CASE("the bounds rise")
 {
     CHECK(std::ranges::is_sorted(duration_counts::bounds));
+    CHECK(std::ranges::is_sorted(age_counts::bounds));
 }
 
 } // namespace cleat::app::duration_counts_test

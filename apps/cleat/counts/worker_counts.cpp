@@ -44,6 +44,7 @@ void worker_counts::established(tls::handshake_info const& agreed) noexcept
 
 void worker_counts::count_ticket(tls::handshake_info const& agreed) noexcept
 {
+    std::chrono::seconds const age{agreed.ticket.age};
     switch (agreed.ticket.use) {
     case tls::ticket_use::none:
         break;
@@ -51,17 +52,23 @@ void worker_counts::count_ticket(tls::handshake_info const& agreed) noexcept
         tickets_refused.add(ticket_refusal::unknown_key);
         break;
     case tls::ticket_use::opened:
-        if (agreed.resumed)
-            tickets_used.add(static_cast<secret_place>(agreed.ticket.secret));
-        else
+        if (!agreed.resumed) {
             tickets_refused.add(ticket_refusal::expired_or_other_scope);
+            break;
+        }
+        tickets_used.add(static_cast<secret_place>(agreed.ticket.secret));
+        ticket_ages.record(age);
         break;
     case tls::ticket_use::unknown_id:
         session_ids.add(session_id_use::unknown);
         break;
     case tls::ticket_use::found_id:
-        session_ids.add(
-            agreed.resumed ? session_id_use::resumed : session_id_use::expired_or_other_scope);
+        if (!agreed.resumed) {
+            session_ids.add(session_id_use::expired_or_other_scope);
+            break;
+        }
+        session_ids.add(session_id_use::resumed);
+        id_ages.record(age);
         break;
     }
 }

@@ -160,6 +160,8 @@ public:
     counters<secret_place, limits::ticket_secrets_max> tickets_used;
     counters<ticket_refusal, ticket_refusal_count> tickets_refused;
     counters<session_id_use, session_id_use_count> session_ids;
+    age_counts ticket_ages; ///< Of sessions that resumed by a ticket.
+    age_counts id_ages;     ///< Of those that resumed by their ID.
     named_counts<24> ciphers;
     named_counts<24> groups;
     named_counts<24> signature_schemes;

@@ -40,6 +40,9 @@ struct client_ticket
     /// this host's. 0: this host's clock is past that time. 32 bits, which end in 2106, keep the
     /// engine small.
     std::uint32_t made_by = 0;
+    /// Where its session was resumed: seconds since the session was made. In TLS 1.3 that is since
+    /// the handshake that sent the ticket, and in TLS 1.2 since the session's full handshake.
+    std::uint32_t age = 0;
 };
 
 /// handshake_info is valid once the handshake is done. The views live as long as the engine.

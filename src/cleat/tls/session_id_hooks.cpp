@@ -79,6 +79,8 @@ SSL_SESSION* session_by_id(session_id_cache& cache, session_id const& id) noexce
     SSL_SESSION* const decoded =
         found.empty() ? nullptr : d2i_SSL_SESSION(nullptr, &begin, static_cast<long>(found.size()));
     note_ticket({decoded == nullptr ? ticket_use::unknown_id : ticket_use::found_id});
+    if (decoded != nullptr)
+        note_session_age(static_cast<std::uint64_t>(SSL_SESSION_get_time(decoded)));
     clear_errors();
     return decoded;
 }

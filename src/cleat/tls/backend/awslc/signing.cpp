@@ -76,6 +76,7 @@ int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
     awslc::scheme_of_call = &signing_scheme;
     int const value = SSL_do_handshake(ssl);
     awslc::scheme_of_call = nullptr;
+    bssl::note_ticket_age(ssl);
     return value;
 }
 

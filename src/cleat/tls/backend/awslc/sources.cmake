@@ -10,5 +10,6 @@ set(CLEAT_TLS_BACKEND_SOURCES
   backend/awslc/derivation.cpp backend/awslc/library.cpp backend/awslc/signing.cpp
   backend/awslc/uniqueness.cpp)
 set(CLEAT_TLS_BACKEND_TEST_SOURCES
-  backend/bssl/early_server_for_tests.cpp backend/bssl/stapling_client_for_tests.cpp
+  backend/bssl/early_server_for_tests.cpp backend/bssl/older_sessions_for_tests.cpp
+  backend/bssl/stapling_client_for_tests.cpp
   backend/awslc/ml_dsa_key_for_tests.cpp)

@@ -91,6 +91,7 @@ int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
     bssl::set_ticket_count(ssl);
     int const value = SSL_do_handshake(ssl);
+    bssl::note_ticket_age(ssl);
     if (std::uint16_t const scheme = SSL_get_signature_algorithm_used(ssl); scheme != 0)
         signing_scheme = scheme;
     return value;

@@ -9,7 +9,8 @@ set(CLEAT_TLS_BACKEND_SOURCES
   backend/bssl/ticket_callback.cpp
   backend/boringssl/derivation.cpp backend/boringssl/library.cpp)
 set(CLEAT_TLS_BACKEND_TEST_SOURCES
-  backend/bssl/early_server_for_tests.cpp backend/bssl/stapling_client_for_tests.cpp
+  backend/bssl/early_server_for_tests.cpp backend/bssl/older_sessions_for_tests.cpp
+  backend/bssl/stapling_client_for_tests.cpp
   backend/boringssl/ml_dsa_key_for_tests.cpp)
 set_source_files_properties(backend/boringssl/library.cpp PROPERTIES
   COMPILE_DEFINITIONS "CLEAT_BORINGSSL_SOURCE=\"${CLEAT_BORINGSSL_SOURCE}\"")

@@ -39,6 +39,17 @@ ticket_plan const* plan_of(SSL const* ssl) noexcept
     return static_cast<ticket_plan const*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), plan_index()));
 }
 
+// The age of the session that a ticket resumes, as soon as its connection has the session.
+void note_age_of_opened() noexcept
+{
+    SSL const* const ssl = connection_of_ticket();
+    SSL_SESSION const* const resumed = ssl == nullptr ? nullptr : SSL_get_session(ssl);
+    if (resumed == nullptr)
+        return;
+    note_session_age(SSL_SESSION_get_time(resumed));
+    note_connection(nullptr);
+}
+
 // Returns -1 to fail the handshake, 0 to go on without the ticket, 1 for success, 2 to request a
 // new ticket, too. Sealing returns only 1 and -1.
 int on_ticket(
@@ -67,6 +78,7 @@ int on_ticket(
         EVP_DecryptInit_ex(cipher, aes, nullptr, key.aes.data(), iv) == 1;
     if (!ready)
         return -1;
+    note_connection(ssl);
     // A ticket of another secret is replaced, so that the secret can be taken away. One of an epoch
     // before is not: a session of TLS 1.2 does not live longer by that, and a host that is not in
     // the new ticket's epoch yet would take its lifetime for over (on_time). TLS 1.3 sends new
@@ -77,8 +89,11 @@ int on_ticket(
 
 // The library refuses a session that begins after its clock, as one may that a host has made whose
 // clock is ahead: see ticket_keys.
+//
+// In TLS 1.3 this call is also the last one before the library gives a resumed session this time.
 void on_time(SSL const*, timeval* now) noexcept
 {
+    note_age_of_opened();
     client_ticket const* const offered = noted_ticket();
     std::int64_t const made_by = offered == nullptr ? 0 : offered->made_by;
     *now = {std::max<std::int64_t>(std::time(nullptr), made_by), 0};
@@ -124,6 +139,12 @@ void bssl::set_ticket_count(SSL* ssl) noexcept
         return;
     auto const [full, resumed] = plan->counts;
     SSL_CTX_set_num_tickets(plan->first, SSL_session_reused(ssl) != 0 ? resumed : full);
+}
+
+void bssl::note_ticket_age(SSL const* ssl) noexcept
+{
+    if (SSL_session_reused(ssl) != 0)
+        backend::note_age_of_opened();
 }
 
 } // namespace cleat::tls

@@ -30,5 +30,6 @@ set(CLEAT_TLS_BACKEND_SOURCES
   backend/openssl/ticket_callback.cpp backend/openssl/ticket_request.cpp
   ${_signature_scheme})
 set(CLEAT_TLS_BACKEND_TEST_SOURCES
-  backend/openssl/early_server_for_tests.cpp backend/openssl/stapling_client_for_tests.cpp
+  backend/openssl/early_server_for_tests.cpp backend/openssl/older_sessions_for_tests.cpp
+  backend/openssl/stapling_client_for_tests.cpp
   backend/openssl/ml_dsa_key_for_tests.cpp)

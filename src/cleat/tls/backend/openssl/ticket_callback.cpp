@@ -6,6 +6,7 @@
 #include <cleat/tls/backend/openssl/ticket_request.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
 #include <cleat/tls/ticket_keys.hpp>
+#include <cleat/tls/ticket_watch.hpp>
 
 #include <openssl/core_names.h>
 #include <openssl/rand.h>
@@ -78,6 +79,8 @@ SSL_TICKET_RETURN on_opened(
     bool const is_opened = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
     if (!is_opened || openssl::has_other_name(ssl, session))
         return SSL_TICKET_RETURN_IGNORE_RENEW;
+    // Now: the library gives a resumed session of TLS 1.3 the time of its next ticket.
+    note_session_age(static_cast<std::uint64_t>(SSL_SESSION_get_time(session)));
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
