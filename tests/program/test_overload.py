@@ -10,8 +10,10 @@ import pytest
 
 from admin_client import LOCAL, admin_of
 from deadlines import DEADLINE, eventually
+from origins import echo
 from sessions import visit
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
+from upstream_blocks import frontend, route, sni, upstream
 
 # More than limits::crowd_min. Less than the backlog, and than is shed on a busy machine, where each
 # takes several times as long.
@@ -25,8 +27,8 @@ def busy(cleat, certs):
     return cleat("--workers", 1, "--admin", LOCAL, "--log-burst", 3, pem=[slow])
 
 
-def hello_of(port):
-    with TlsClient(port, handshake=False) as client:
+def hello_of(port, name="localhost"):
+    with TlsClient(port, name=name, handshake=False) as client:
         return client.client_hello()
 
 
@@ -134,6 +136,36 @@ def test_true_sessions_go_ahead_of_a_flood_with_false_ones(busy, foreign):
     for _ in range(50):
         crowd.append(begin(busy.port, hello))
         assert visit(busy.port, tls, session)[0]
+    close_all(crowd)
+
+
+def test_claims_of_clients_that_their_route_refuses_take_no_credit(serve, certs, origin):
+    """More of them than limits::claims_max. The route resets them before anything is signed."""
+    slow = certs.self_signed("rsa-3072", ["-newkey", "rsa:3072"], "DNS:slow.test")
+    address = origin(echo).address
+    server = serve(
+        upstream(address)
+        + f'backend = "{address}"\npem-file = "{slow.pem}"\n'
+        + frontend(route("app", sni("a.test"), "max-connections = 1"))
+    )
+    tls = only(TLS_1_3)
+    _, session = visit(server.port, tls, name="slow.test")
+    back = {"session": session, "handshake": False}
+    hello = hello_of(server.port, "slow.test")
+    with TlsClient(server.port, tls, name="a.test", **back) as offering:
+        claim = offering.client_hello()
+    with TlsClient(server.port, tls, name="a.test"):
+        with server.paused():
+            crowd = [begin(server.port, hello) for _ in range(CROWD)]
+            crowd += [begin(server.port, claim) for _ in range(600)]
+            returning = TlsClient(server.port, tls, name="slow.test", **back)
+            returning.socket.sendall(returning.client_hello())
+        with returning:
+            returning.handshake()
+            before = answered(crowd[:CROWD])
+            assert returning.tls.session_reused
+    server.wait_for_log(event="connection-refused", reason="route-connection-limit")
+    assert before < CROWD / 2
     close_all(crowd)
 
 

@@ -74,8 +74,11 @@ net::task<bool> serve_by_hello(
         planned_route const* const route =
             chosen.passthrough != nullptr ? chosen.passthrough : chosen.settings;
         if (!find_place(
-                frontend, route, facts.server_name, accepted, peer, proxy_header, log, hello.place))
+                frontend, route, facts.server_name, accepted, peer, proxy_header, log,
+                hello.place)) {
+            hello.give_claim_back(); // It costs no signature.
             co_return true;
+        }
         if (chosen.passthrough != nullptr) {
             co_await pass_through(
                 interrupt, frontend, *chosen.passthrough, accepted, peer, proxy_header, log,

@@ -36,11 +36,18 @@ struct read_hello
 
     void give_bytes(net::channel& channel) noexcept { channel.feed(std::move(bytes)); }
 
+    /// give_claim_back: a client that has gone ahead has cost no signature.
+    void give_claim_back() const noexcept
+    {
+        if (claim != nullptr)
+            claim->give_back();
+    }
+
     /// on_handshake_end gives back what a client has claimed that has resumed its session.
     void on_handshake_end(tls::engine const& engine) const noexcept
     {
-        if (claim != nullptr && engine.info().resumed)
-            claim->give_back();
+        if (engine.info().resumed)
+            give_claim_back();
     }
 };
 
