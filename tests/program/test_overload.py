@@ -1,6 +1,6 @@
 """More connections than a worker can serve: those that resume a session go ahead of full
-handshakes, a client that has left costs no signature, and where the wait grows too long new ones
-are shed."""
+handshakes, and these in the order of their signatures' cost; a client that has left costs no
+signature, and where the wait grows too long new ones are shed."""
 
 import select
 import socket
@@ -165,6 +165,23 @@ def test_claims_of_clients_that_their_route_refuses_take_no_credit(serve, certs,
             before = answered(crowd[:CROWD])
             assert returning.tls.session_reused
     server.wait_for_log(event="connection-refused", reason="route-connection-limit")
+    assert before < CROWD / 2
+    close_all(crowd)
+
+
+def test_a_cheap_signature_goes_ahead_of_dear_ones(cleat, certs):
+    slow = certs.self_signed("rsa-3072", ["-newkey", "rsa:3072"], "DNS:slow.test")
+    server = cleat("--workers", 1, "--log-burst", 3, pem=[slow, certs.ecdsa])
+    with server.paused():
+        hello = hello_of(server.port, "slow.test")
+        crowd = [begin(server.port, hello) for _ in range(CROWD)]
+        last = TlsClient(server.port, handshake=False)
+        last.socket.sendall(last.client_hello())
+    with last:
+        last.handshake()
+        before = answered(crowd)
+        assert last.exchange(b"first") == b"first"
+    assert none_was_shed(server)
     assert before < CROWD / 2
     close_all(crowd)
 

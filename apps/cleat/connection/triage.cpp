@@ -46,7 +46,7 @@ claim_credit* credit_for(frontend_socket const& frontend, tls::hello_facts const
 
 } // namespace
 
-bool is_line_full(frontend_socket const& frontend) noexcept
+bool is_line_full(frontend_socket const& frontend, signature_cost cost) noexcept
 {
     worker_connections& all = frontend.service.connections();
     std::chrono::milliseconds const timeout =
@@ -54,40 +54,43 @@ bool is_line_full(frontend_socket const& frontend) noexcept
     std::size_t const connections_max =
         std::min(all.limits().connections_max(), frontend.connections_max);
     return all.line().is_full(
-        std::min(limits::line_size_max, connections_max / 2),
+        cost, std::min(limits::line_size_max, connections_max / 2),
         std::min(limits::line_wait_max, timeout / 2));
 }
 
-bool wants_full_handshake(frontend_socket const& frontend, int fd) noexcept
+std::optional<signature_cost> full_handshake_of(frontend_socket const& frontend, int fd) noexcept
 {
     std::span<std::byte> const block =
         net::scratch::of_this_thread().received().first(limits::turn_min);
     ssize_t const n = ::recv(fd, block.data(), block.size(), MSG_PEEK | MSG_DONTWAIT);
     if (n <= 0)
-        return false;
+        return {};
     try {
         tls::client_hello_reader reader;
         status const found = reader.read(
             {reinterpret_cast<std::uint8_t const*>(block.data()), static_cast<std::size_t>(n)});
-        return found == status::complete && credit_for(frontend, reader.facts()) == nullptr;
+        if (found != status::complete || credit_for(frontend, reader.facts()) != nullptr)
+            return {};
+        return cost_of(reader.facts(), *frontend.policy.context);
     } catch (std::bad_alloc const&) {
-        return false;
+        return {};
     }
 }
 
 net::task<error_code> take_turn(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& socket,
-    tls::hello_facts const& hello, claim_credit*& claim)
+    tls::context const& server, tls::hello_facts const& hello, claim_credit*& claim)
 {
     claim_credit* const credit = credit_for(frontend, hello);
     if (credit != nullptr && credit->take(interrupt.worker().now())) {
         claim = credit;
         co_return error_code{};
     }
-    if (is_line_full(frontend))
+    signature_cost const cost = cost_of(hello, server);
+    if (is_line_full(frontend, cost))
         co_return error::handshake_shed;
     handshake_line& line = frontend.service.connections().line();
-    error_code const ended = co_await handshake_line::turn{line, interrupt};
+    error_code const ended = co_await handshake_line::turn{line, interrupt, cost};
     co_return ended ? ended : presence_of(socket);
 }
 

@@ -13,11 +13,15 @@ handshake_line::handshake_line(net::worker& worker)
 {
 }
 
-bool handshake_line::is_full(std::size_t most, std::chrono::milliseconds longest) const noexcept
+bool handshake_line::is_full(
+    signature_cost cost, std::size_t most, std::chrono::milliseconds longest) const noexcept
 {
-    return first_ != nullptr &&
-           (size_ >= most || time_for_each_ * static_cast<std::int64_t>(size_) > longest ||
-            worker_.now() - first_->since_ > longest);
+    queue const& own = queue_of(cost);
+    if (size() >= most && own.size >= most / limits::line_reserve)
+        return true;
+    return own.first != nullptr &&
+           (own.time_for_each * static_cast<std::int64_t>(own.size) > longest ||
+            worker_.now() - own.first->since_ > longest);
 }
 
 // Handshakes that leave without a signature count, too: they make the wait of the others shorter. A
@@ -28,34 +32,52 @@ void handshake_line::note_wait(turn const& served) noexcept
 {
     net::worker::clock::duration const found =
         (worker_.now() - served.since_) / static_cast<std::int64_t>(served.ahead_ + 1);
-    time_for_each_ =
-        served.ahead_ < limits::line_sample_min ? std::min(time_for_each_, found) : found;
+    net::worker::clock::duration& known = queue_of(served.cost_).time_for_each;
+    known = served.ahead_ < limits::line_sample_min ? std::min(known, found) : found;
 }
 
 void handshake_line::leave(turn& t) noexcept
 {
-    (t.previous_ == nullptr ? first_ : t.previous_->next_) = t.next_;
-    (t.next_ == nullptr ? last_ : t.next_->previous_) = t.previous_;
-    --size_;
+    queue& own = queue_of(t.cost_);
+    (t.previous_ == nullptr ? own.first : t.previous_->next_) = t.next_;
+    (t.next_ == nullptr ? own.last : t.next_->previous_) = t.previous_;
+    --own.size;
+}
+
+// One waits at least.
+signature_cost handshake_line::next_cost() const noexcept
+{
+    if (queue_of(signature_cost::high).first == nullptr)
+        return signature_cost::low;
+    return queue_of(signature_cost::low).first == nullptr ? signature_cost::high : share_.next();
+}
+
+void handshake_line::serve(signature_cost cost) noexcept
+{
+    turn& next = *queue_of(cost).first;
+    note_wait(next);
+    leave(next);
+    next.interrupt_.guard(nullptr);
+    bool const other_waits = size() != queue_of(cost).size;
+    net::worker::clock::time_point const begun = net::worker::clock::now();
+    next.caller_.resume();
+    share_.served(cost, net::worker::clock::now() - begun, other_waits);
 }
 
 // Serves as many as the worker's time allows, and one at least.
 void handshake_line::serve_first() noexcept
 {
-    while (first_ != nullptr) {
-        turn& next = *first_;
-        note_wait(next);
-        leave(next);
-        next.interrupt_.guard(nullptr);
-        next.caller_.resume();
+    while (size() != 0) {
+        serve(next_cost());
         if (worker_.time_is_up())
             break;
     }
-    if (first_ != nullptr)
+    if (size() != 0)
         service_.queue(net::priority::signature);
 }
 
-handshake_line::turn::turn(handshake_line& line, net::interrupt& interrupt) noexcept
+handshake_line::turn::turn(
+    handshake_line& line, net::interrupt& interrupt, signature_cost cost) noexcept
     : waiter{[](net::waiter& w, error_code why) noexcept {
         turn& self = static_cast<turn&>(w);
         self.line_.leave(self);
@@ -64,6 +86,7 @@ handshake_line::turn::turn(handshake_line& line, net::interrupt& interrupt) noex
     }}
     , line_{line}
     , interrupt_{interrupt}
+    , cost_{cost}
 {
 }
 
@@ -77,9 +100,10 @@ void handshake_line::turn::await_suspend(std::coroutine_handle<> caller) noexcep
 {
     caller_ = caller;
     since_ = line_.worker_.now();
-    previous_ = std::exchange(line_.last_, this);
-    (previous_ == nullptr ? line_.first_ : previous_->next_) = this;
-    ahead_ = line_.size_++;
+    queue& own = line_.queue_of(cost_);
+    previous_ = std::exchange(own.last, this);
+    (previous_ == nullptr ? own.first : previous_->next_) = this;
+    ahead_ = own.size++;
     interrupt_.guard(this);
     line_.service_.queue(net::priority::signature);
 }

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -29,16 +30,16 @@ struct scene
     scene(scene&&) = delete;
     ~scene() { worker.interrupt_all(); } // Each coroutine ends, and frees its frame.
 
-    net::interrupt& join(char name)
+    net::interrupt& join(char name, signature_cost cost = signature_cost::high)
     {
         net::interrupt& made = *interrupts.emplace_back(std::make_unique<net::interrupt>(worker));
-        wait(made, name);
+        wait(made, name, cost);
         return made;
     }
 
-    net::detached wait(net::interrupt& interrupt, char name)
+    net::detached wait(net::interrupt& interrupt, char name, signature_cost cost)
     {
-        error_code const why = co_await handshake_line::turn{line, interrupt};
+        error_code const why = co_await handshake_line::turn{line, interrupt, cost};
         (why ? ended : served) += name;
         if (on_turn)
             on_turn();
@@ -106,7 +107,7 @@ TEST_CASE("a worker that stops ends those that wait, and the line may end before
         handshake_line line{longer};
         net::interrupt interrupt{longer};
         auto const wait = [](handshake_line& l, net::interrupt& i) -> net::detached {
-            static_cast<void>(co_await handshake_line::turn{l, i});
+            static_cast<void>(co_await handshake_line::turn{l, i, signature_cost::low});
         };
         wait(line, interrupt);
         interrupt.raise(error::stopped);
@@ -132,12 +133,12 @@ TEST_CASE("it is full when as many wait as may")
 {
     scene s;
     while (s.interrupts.size() != 100) {
-        CHECK_FALSE(s.line.is_full(100, 1h));
+        CHECK_FALSE(s.line.is_full(signature_cost::high, 100, 1h));
         s.join('x');
     }
-    CHECK(s.line.is_full(100, 1h));
+    CHECK(s.line.is_full(signature_cost::high, 100, 1h));
     s.interrupts.front()->raise(error::handshake_timeout);
-    CHECK_FALSE(s.line.is_full(100, 1h));
+    CHECK_FALSE(s.line.is_full(signature_cost::high, 100, 1h));
 }
 
 TEST_CASE("it is full where a new one would wait for too long, as the last one served has shown")
@@ -147,11 +148,12 @@ TEST_CASE("it is full where a new one would wait for too long, as the last one s
     s.on_turn = [&] {
         keep_busy(2ms);
         if (s.served.size() == limits::line_sample_min + 1)
-            is_full = s.line.is_full(100, 90ms) && !s.line.is_full(100, 1h);
+            is_full = s.line.is_full(signature_cost::high, 100, 90ms) &&
+                      !s.line.is_full(signature_cost::high, 100, 1h);
     };
     for (std::size_t i = 0; i != limits::line_sample_min + 51; ++i)
         s.join('x');
-    CHECK_FALSE(s.line.is_full(100, 90ms)); // Nothing is known yet.
+    CHECK_FALSE(s.line.is_full(signature_cost::high, 100, 90ms)); // Nothing is known yet.
     s.run(limits::line_sample_min + 51);
     CHECK(is_full); // 50 places of 2 ms at least are 100, and the first one waited for 66.
 }
@@ -164,7 +166,7 @@ TEST_CASE("a line that a pause of the process has made slow is fast again")
         s.join('x');
     keep_busy(100ms); // The pause.
     std::string full; // After each turn.
-    s.on_turn = [&] { full += s.line.is_full(100, 10ms) ? 'y' : 'n'; };
+    s.on_turn = [&] { full += s.line.is_full(signature_cost::high, 100, 10ms) ? 'y' : 'n'; };
     s.run(many);
     CHECK(full[limits::line_sample_min] == 'y');
     full.clear();
@@ -172,7 +174,9 @@ TEST_CASE("a line that a pause of the process has made slow is fast again")
     for (std::size_t i = 0; i != 20; ++i)
         s.join('x');
     // The wait of the first one is the estimate for each of the 19 behind it, at most.
-    s.on_turn = [&] { full += s.line.is_full(100, s.times_since(19, joined)) ? 'y' : 'n'; };
+    s.on_turn = [&] {
+        full += s.line.is_full(signature_cost::high, 100, s.times_since(19, joined)) ? 'y' : 'n';
+    };
     s.run(many + 20);
     CHECK(full == std::string(20, 'n'));
 }
@@ -185,9 +189,90 @@ TEST_CASE("the wait of the first ones tells nothing of those behind them")
         s.join('x');
     keep_busy(20ms);      // The rest of the pass in which they joined.
     bool is_full = false; // It would be, if each of 59 waited for as long as the first one.
-    s.on_turn = [&] { is_full = is_full || s.line.is_full(100, s.times_since(5, joined)); };
+    s.on_turn = [&] {
+        is_full = is_full || s.line.is_full(signature_cost::high, 100, s.times_since(5, joined));
+    };
     s.run(60);
     CHECK_FALSE(is_full);
+}
+
+// Handshakes of the two costs, 'e' and 'r'. Each takes some time at its turn.
+struct two_costs : scene
+{
+    two_costs()
+    {
+        on_turn = [this] { spend(); };
+    }
+
+    void spend() const
+    {
+        if (!served.empty())
+            keep_busy(served.back() == 'e' ? 100us : 1ms);
+    }
+
+    void join_some(char name, int count)
+    {
+        for (int i = 0; i != count; ++i)
+            join(name, name == 'e' ? signature_cost::low : signature_cost::high);
+    }
+};
+
+TEST_CASE("a cheap handshake goes ahead of dear ones that came before it")
+{
+    two_costs s;
+    s.join_some('r', 5);
+    s.join_some('e', 3);
+    s.run(8);
+    CHECK(s.served == "eeerrrrr");
+}
+
+TEST_CASE("dear handshakes are served beside a flood of cheap ones that does not end")
+{
+    two_costs s;
+    s.join_some('r', 5);
+    s.join_some('e', 100);
+    std::size_t waiting = 0; // At the end.
+    s.on_turn = [&] {
+        s.spend();
+        if (s.served.ends_with('e'))
+            s.join_some('e', 1); // The flood.
+        else if (std::ranges::count(s.served, 'r') == 5 && waiting == 0) {
+            waiting = s.line.size();
+            s.worker.stop();
+        }
+    };
+    s.run(0); // Until then.
+    CHECK(std::ranges::count(s.served, 'r') == 5);
+    CHECK(waiting >= 99);
+}
+
+TEST_CASE("a line that one cost has filled has some places for the other")
+{
+    two_costs s;
+    s.join_some('e', 80);
+    CHECK(s.line.is_full(signature_cost::low, 80, 1h));
+    for (int i = 0; i != 10; ++i) {
+        CHECK_FALSE(s.line.is_full(signature_cost::high, 80, 1h));
+        s.join_some('r', 1);
+    }
+    CHECK(s.line.is_full(signature_cost::high, 80, 1h));
+}
+
+TEST_CASE("a long wait of one cost does not shed handshakes of the other")
+{
+    two_costs s;
+    s.join_some('r', 1);
+    s.join_some('e', 1);
+    keep_busy(20ms);
+    s.on_turn = [&] { // A pass has begun, and so the worker has a new time.
+        if (s.served != "e")
+            return;
+        s.join_some('e', 1);
+        CHECK(s.line.is_full(signature_cost::high, 100, 10ms));
+        CHECK_FALSE(s.line.is_full(signature_cost::low, 100, 10ms));
+    };
+    s.run(3);
+    CHECK(s.served == "eer");
 }
 
 TEST_CASE("false claims use up the credit, and true ones do not")

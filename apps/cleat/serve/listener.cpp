@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <sys/resource.h>
@@ -43,12 +44,15 @@ void refuse_at_once(
 bool is_shed_at_once(frontend_socket const& frontend, int fd, bool has_few_descriptors) noexcept
 {
     handshake_line const& line = frontend.service.connections().line();
-    if (line.size() == 0 || !(has_few_descriptors || is_line_full(frontend)))
+    if (line.size() == 0 || !(has_few_descriptors || is_line_full(frontend, signature_cost::low) ||
+                              is_line_full(frontend, signature_cost::high)))
         return false;
     config const& settings = frontend.service.configuration().settings;
-    return !frontend.plan.takes_plaintext && !reads_hello_first(frontend) &&
-           !expects_proxy_header(settings, frontend.plan.admission.get()) &&
-           wants_full_handshake(frontend, fd);
+    if (frontend.plan.takes_plaintext || reads_hello_first(frontend) ||
+        expects_proxy_header(settings, frontend.plan.admission.get()))
+        return false;
+    std::optional<signature_cost> const wanted = full_handshake_of(frontend, fd);
+    return wanted && (has_few_descriptors || is_line_full(frontend, *wanted));
 }
 
 // Starts the connection's coroutine, which runs to its first wait. The error: memory has run out,

@@ -64,8 +64,9 @@ net::task<bool> serve_by_hello(
             co_return true;
         }
         if (chosen.passthrough == nullptr && frontend.service.connections().line().is_crowded()) {
-            error_code const ended =
-                co_await take_turn(interrupt, frontend, accepted, facts, hello.claim);
+            error_code const ended = co_await take_turn(
+                interrupt, frontend, accepted, *policy_of(frontend, chosen.settings).context, facts,
+                hello.claim);
             if (ended) {
                 end_in_line(ended, accepted, log);
                 co_return true;

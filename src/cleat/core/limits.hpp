@@ -168,6 +168,16 @@ inline constexpr std::size_t line_size_max = 4'096;
 /// this many were before it.
 inline constexpr std::size_t line_sample_min = 32;
 
+/// line_share: while handshakes with a cheap signature wait, too, those with a dear one (RSA) get
+/// one part in so many of the line's time. line_cost_max: no handshake counts as longer than this,
+/// which is longer than a signature: the process may have been stopped.
+inline constexpr int line_share = 4;
+inline constexpr std::chrono::microseconds line_cost_max{10'000};
+
+/// line_reserve: where the line is full, one in so many of its places more is for handshakes with
+/// the other cost of signature.
+inline constexpr std::size_t line_reserve = 8;
+
 /// claims_max: how many handshakes may go ahead of others because their client claims to resume a
 /// session, until they have resumed it. claim_renewal: the time after which the credit of one false
 /// claim comes back.

@@ -519,6 +519,13 @@ cache_use const* context::sessions() const noexcept
     return state_->sessions ? &*state_->sessions : nullptr;
 }
 
+certificate_choice const* context::choice() const noexcept
+{
+    if (choice_ != nullptr)
+        return choice_.get();
+    return state_->choice ? &*state_->choice : nullptr;
+}
+
 void context::prepare_client(ssl_st* ssl) const
 {
     CLEAT_ASSERT(state_->role == role::client);

@@ -117,6 +117,9 @@ public:
     /// thread, which outlives its engines. Contexts made like one another share it.
     void keep_sessions_in(session_id_cache& cache) noexcept;
 
+    /// choice is by what a server chooses among its certificates; null for a client.
+    [[nodiscard]] certificate_choice const* choice() const noexcept;
+
     /// native_handle is the library's SSL_CTX, for settings that a spec does not have.
     [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;
 

@@ -41,24 +41,36 @@ certificate_choice::number certificate_choice::choose(
     backend::client_hello const& hello) const noexcept
 {
     selection const found = select(server_name_in(hello.body_of(extension::server_name)));
-    return found.candidates.empty() ? none : preferred(found.candidates, hello);
+    if (found.candidates.size() <= 1) // The rest of the ClientHello is not read.
+        return found.candidates.empty() ? none : found.candidates.front().number;
+    return preferred(
+               found.candidates,
+               {hello.cipher_suites(), hello.body_of(extension::signature_algorithms),
+                hello.body_of(extension::supported_groups),
+                hello.body_of(extension::supported_versions)})
+        .number;
 }
 
-// The first that the client can use. Where there is only one, the rest of the ClientHello is not
-// read.
-certificate_choice::number certificate_choice::preferred(
-    candidates const& found, backend::client_hello const& hello) const noexcept
+std::optional<key_type> certificate_choice::type_for(
+    std::string_view name, client_offer const& offer) const noexcept
+{
+    selection const found = select(name);
+    if (found.candidates.empty())
+        return {};
+    return preferred(found.candidates, offer).type;
+}
+
+// The first that the client can use.
+candidate const& certificate_choice::preferred(
+    candidates const& found, client_offer const& offer) const noexcept
 {
     if (found.size() == 1)
-        return found.front().number;
-    client_offer const offer{
-        hello.cipher_suites(), hello.body_of(extension::signature_algorithms),
-        hello.body_of(extension::supported_groups), hello.body_of(extension::supported_versions)};
+        return found.front();
     server_side const server{rules_.tls_1_3, rules_.tls_1_2, ecdsa_suites_};
     candidate const* const best = std::ranges::find_if(
         found, [&](candidate const& each) { return can_use(offer, server, each.type); });
     // Any, where there is none: the handshake fails and says why.
-    return best == found.end() ? found.front().number : best->number;
+    return best == found.end() ? found.front() : *best;
 }
 
 } // namespace cleat::tls

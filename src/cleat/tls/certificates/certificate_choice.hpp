@@ -7,6 +7,7 @@
 #include <cleat/tls/store/certificate_set.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -82,9 +83,14 @@ public:
     /// is not refused.
     [[nodiscard]] number choose(backend::client_hello const& hello) const noexcept;
 
+    /// type_for is the type of key of the certificate that choose finds for a ClientHello with this
+    /// SNI and these raw parts. Nothing: the client is refused. It allocates nothing.
+    [[nodiscard]] std::optional<key_type> type_for(
+        std::string_view name, client_offer const& offer) const noexcept;
+
 private:
-    [[nodiscard]] number preferred(
-        candidates const& found, backend::client_hello const& hello) const noexcept;
+    [[nodiscard]] candidate const& preferred(
+        candidates const& found, client_offer const& offer) const noexcept;
 
     certificate_set const& certificates_;
     rules rules_;

@@ -114,6 +114,13 @@ bool client_hello_reader::read_facts() noexcept
             return true;
         case static_cast<std::size_t>(extension::supported_versions):
             has_versions = true;
+            facts_.offer.supported_versions = body;
+            return true;
+        case static_cast<std::size_t>(extension::signature_algorithms):
+            facts_.offer.signature_algorithms = body;
+            return true;
+        case static_cast<std::size_t>(extension::supported_groups):
+            facts_.offer.supported_groups = body;
             return true;
         default:
             return true;
@@ -121,6 +128,7 @@ bool client_hello_reader::read_facts() noexcept
     };
     if (!parts.is_whole || !for_each_extension(parts.extensions, read))
         return false;
+    facts_.offer.cipher_suites = parts.cipher_suites;
     if (!has_versions && facts_.ticket.empty())
         facts_.session_id = parts.session;
     return true;

@@ -24,6 +24,7 @@ struct hello_facts
     /// The ID of a session that the client offers to resume. Empty: none, or the client offers
     /// TLS 1.3 or a ticket, which have other uses for the field.
     octets session_id{};
+    client_offer offer{}; ///< By this a server chooses among its certificates.
 };
 
 /// client_hello_reader takes the stream in parts of any size, and joins the records over which a
