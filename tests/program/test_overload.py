@@ -129,10 +129,7 @@ def test_true_sessions_go_ahead_of_a_flood_with_false_ones(busy, foreign):
     tls = only(TLS_1_2)
     hello = foreign(tls)
     _, session = visit(busy.port, tls)
-    crowd = []
-    while not busy.log(event="connection-refused", reason="handshake-shed"):
-        assert len(crowd) < 8000
-        crowd.append(begin(busy.port, hello))
+    crowd = crowd_until_shed(busy, hello)
     for _ in range(50):
         crowd.append(begin(busy.port, hello))
         assert visit(busy.port, tls, session)[0]
@@ -237,16 +234,54 @@ def test_the_time_in_line_is_the_servers_part_of_a_handshake(busy):
     close_all(crowd)
 
 
+def crowd_until_shed(server, hello):
+    """A crowd with this ClientHello, of which some have been shed."""
+    crowd = []
+    while not server.log(event="connection-refused", reason="handshake-shed"):
+        assert len(crowd) < 8000  # limits::line_size_max, and what is served meanwhile.
+        crowd.append(begin(server.port, hello))
+    return crowd
+
+
 def test_where_the_wait_is_too_long_new_ones_are_shed(busy):
     admin = admin_of(busy)
     with TlsClient(busy.port) as established:
-        hello = hello_of(busy.port)
-        crowd = []
-        while not busy.log(event="connection-refused", reason="handshake-shed"):
-            assert len(crowd) < 8000  # limits::line_size_max, and what is served meanwhile.
-            crowd.append(begin(busy.port, hello))
+        crowd = crowd_until_shed(busy, hello_of(busy.port))
         assert established.exchange(b"not in line") == b"not in line"
         eventually("the metric has those in line", lambda: 0 < waiting(busy) <= len(crowd))
         close_all(crowd)
     seen = admin.metrics()
     assert seen.value("cleat_connections_closed_total", reason="handshake-shed") > 0
+
+
+INTERNAL_ERROR = b"\x15\x03\x03\x00\x02\x02\x50"  # A fatal alert (RFC 8446, section 6.2).
+
+
+@pytest.mark.parametrize(
+    ("flags", "before_tls"),
+    [([], b""), (["--proxy-proxy"], b"PROXY TCP4 192.0.2.7 192.0.2.1 1 2\r\n")],
+    ids=["at-once", "behind-a-proxy-header"],
+)
+def test_a_client_that_is_shed_gets_an_alert_where_that_is_set(cleat, certs, flags, before_tls):
+    slow = certs.self_signed("rsa-3072", ["-newkey", "rsa:3072"], "DNS:localhost")
+    server = cleat(
+        "--workers", 1, "--handshake-shed", "alert", "--log-burst", 3, *flags, pem=[slow]
+    )
+    crowd = crowd_until_shed(server, before_tls + hello_of(server.port))
+    shed = None
+    for _ in range(100):  # A client may come when the line has just become shorter.
+        try:
+            with TlsClient(server.port, before_tls=before_tls):
+                crowd += [begin(server.port, before_tls + hello_of(server.port)) for _ in range(50)]
+        except ssl.SSLError as error:
+            shed = error.reason
+            break
+    assert shed == "TLSV1_ALERT_INTERNAL_ERROR"
+    poll = select.poll()
+    by_number = {client.fileno(): client for client in crowd}
+    for number in by_number:
+        poll.register(number, select.POLLIN)
+    begun = [by_number[number].recv(4096) for number, _ in poll.poll(0)]
+    alerts = [each for each in begun if not each.startswith(HANDSHAKE)]
+    assert alerts and set(alerts) == {INTERNAL_ERROR}
+    close_all(crowd)

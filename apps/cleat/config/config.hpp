@@ -165,6 +165,13 @@ enum class inbound_tlvs
     drop,
 };
 
+/// shed_answer is what a client gets whose full handshake would come too late.
+enum class shed_answer
+{
+    reset,
+    alert, ///< And then a FIN.
+};
+
 /// landlock_use is whether Landlock limits files.
 enum class landlock_use
 {
@@ -506,6 +513,7 @@ struct config
     setting<int> backlog{4096};
     /// Microseconds for handshakes in each pass of a worker's event loop.
     setting<int> handshake_budget{limits::handshake_time.count()};
+    setting<shed_answer> handshake_shed{shed_answer::reset};
     /// Silence before TCP's first keepalive probe to a client.
     setting<seconds> keepalive{seconds{3600}};
     setting<bool> tcp_fastopen{false};

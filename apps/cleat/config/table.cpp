@@ -1629,6 +1629,19 @@ constexpr key_row rows[] = {
      .highest = limits::handshake_time_max.count(),
      .set_global = store<&config::handshake_budget>,
      .show = shown<&config::handshake_budget>},
+    {.name = "handshake-shed",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::word,
+     .value = "reset|alert",
+     .help = "Answer to a client whose full handshake would come too late, because more come than "
+             "a worker can serve. reset costs the least, and frees the connection at once: the "
+             "client sees a connection that was reset. With alert the client gets the TLS alert "
+             "internal_error, in plaintext, and then the connection's end: some clients and their "
+             "logs tell that apart from a network's failure. It costs a send and a read more, and "
+             "the kernel keeps the connection's port for up to a minute.",
+     .set_global = store<&config::handshake_shed>,
+     .show = shown<&config::handshake_shed>},
     {.name = "keepalive",
      .group = key_group::load,
      .where = global_and_flag,

@@ -195,6 +195,13 @@ parsed<client_verify> read(as<client_verify>, given const& v)
         "is not a way to verify clients", "Write none, optional or required.");
 }
 
+parsed<shed_answer> read(as<shed_answer>, given const& v)
+{
+    return choose<shed_answer>(
+        v, {{"reset", shed_answer::reset}, {"alert", shed_answer::alert}},
+        "is no answer to a client whose handshake is shed", "Write reset or alert.");
+}
+
 parsed<access_log_format> read(as<access_log_format>, given const& v)
 {
     return choose<access_log_format>(
@@ -609,6 +616,10 @@ std::string written(syslog_facility v)
 std::string written(access_log_format v)
 {
     return v == access_log_format::json ? "json" : "logfmt";
+}
+std::string written(shed_answer v)
+{
+    return v == shed_answer::alert ? "alert" : "reset";
 }
 std::string written(client_verify v)
 {

@@ -31,6 +31,7 @@ struct as
 [[nodiscard]] parsed<upstream_address> read(as<upstream_address>, given const& v);
 [[nodiscard]] parsed<admin_address> read(as<admin_address>, given const& v);
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
+[[nodiscard]] parsed<shed_answer> read(as<shed_answer>, given const& v);
 [[nodiscard]] parsed<inbound_tlvs> read(as<inbound_tlvs>, given const& v);
 [[nodiscard]] parsed<balance> read(as<balance>, given const& v);
 [[nodiscard]] parsed<check_kind> read(as<check_kind>, given const& v);
@@ -77,6 +78,7 @@ struct as
 [[nodiscard]] std::string written(upstream_address const& v);
 [[nodiscard]] std::string written(admin_address const& v);
 [[nodiscard]] std::string written(client_verify v);
+[[nodiscard]] std::string written(shed_answer v);
 [[nodiscard]] std::string written(stale_crls v);
 [[nodiscard]] std::string written(first_lookup v);
 [[nodiscard]] std::string written(syslog_facility v);

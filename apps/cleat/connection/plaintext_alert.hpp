@@ -11,6 +11,13 @@
 
 namespace cleat::app {
 
+/// alert_record is a fatal alert in plaintext (RFC 8446, section 6).
+using alert_record = std::array<std::uint8_t, 7>;
+[[nodiscard]] constexpr alert_record alert_record_of(std::uint8_t description) noexcept
+{
+    return {21, 3, 3, 0, 2, 2, description};
+}
+
 /// RFC 8446, section 6.2.
 inline constexpr std::uint8_t alert_internal_error = 80;
 inline constexpr std::uint8_t alert_unrecognized_name = 112;
@@ -20,7 +27,7 @@ inline constexpr std::uint8_t alert_unrecognized_name = 112;
 /// instead.
 inline void send_plaintext_alert(net::socket& client, std::uint8_t description) noexcept
 {
-    std::array<std::uint8_t, 7> const record{21, 3, 3, 0, 2, 2, description};
+    alert_record const record = alert_record_of(description);
     static_cast<void>(client.send(std::as_bytes(std::span{record})));
 }
 

@@ -1,6 +1,7 @@
 #include "connection/client_address.hpp"
 #include "connection/connection_log.hpp"
 #include "connection/limited_client.hpp"
+#include "connection/plaintext_alert.hpp"
 #include "connection/triage.hpp"
 #include "serve/listener.hpp"
 #include "serve/serve_by_hello.hpp"
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 namespace cleat::app {
 namespace {
@@ -36,6 +38,21 @@ void refuse_at_once(
     connection_log log{frontend, peer, none};
     net::reset_on_close(fd.get());
     log.refused(why);
+}
+
+// As refuse_at_once, with handshake-shed. The alert is lost where the socket is closed with bytes
+// that were not read: the client then gets a reset.
+void shed_at_once(frontend_socket const& frontend, unique_fd fd, net::address const& peer) noexcept
+{
+    if (*frontend.service.configuration().settings.handshake_shed == shed_answer::reset)
+        return refuse_at_once(frontend, std::move(fd), peer, error::handshake_shed);
+    std::unique_ptr<inbound_header> const none;
+    connection_log log{frontend, peer, none};
+    static_cast<void>(
+        ::recv(fd.get(), nullptr, limits::client_hello_max, MSG_TRUNC | MSG_DONTWAIT));
+    alert_record const alert = alert_record_of(alert_internal_error);
+    static_cast<void>(::send(fd.get(), alert.data(), alert.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+    log.refused(error::handshake_shed);
 }
 
 // True: the client wants a full handshake, which would come too late, or few descriptors are left.
@@ -65,7 +82,7 @@ error_code start_connection(
         return {};
     }
     if (is_shed_at_once(frontend, fd.get(), has_few_descriptors)) {
-        refuse_at_once(frontend, std::move(fd), peer, error::handshake_shed);
+        shed_at_once(frontend, std::move(fd), peer);
         return {};
     }
     if (!frontend.service.connections().memory().admits()) { // The last: it counts them.

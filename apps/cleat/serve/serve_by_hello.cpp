@@ -1,4 +1,5 @@
 #include "acme/challenge.hpp"
+#include "connection/plaintext_alert.hpp"
 #include "connection/receive_hello.hpp"
 #include "connection/route_choice.hpp"
 #include "connection/route_place.hpp"
@@ -22,12 +23,17 @@ bool has_hello_routes(frontend_socket const& frontend) noexcept
     return routes && (routes->table.has_passthrough() || routes->has_settings);
 }
 
-void end_in_line(error_code why, net::socket& accepted, connection_log& log) noexcept
+void end_in_line(
+    error_code why, frontend_socket const& frontend, net::socket& accepted,
+    connection_log& log) noexcept
 {
     if (why != error::handshake_shed)
         return log.hello_failed(why, true);
     log.refused(why);
-    accepted.reset();
+    if (*frontend.service.configuration().settings.handshake_shed == shed_answer::alert)
+        send_plaintext_alert(accepted, alert_internal_error);
+    else
+        accepted.reset();
 }
 
 } // namespace
@@ -68,7 +74,7 @@ net::task<bool> serve_by_hello(
                 interrupt, frontend, accepted, *policy_of(frontend, chosen.settings).context, facts,
                 hello.claim);
             if (ended) {
-                end_in_line(ended, accepted, log);
+                end_in_line(ended, frontend, accepted, log);
                 co_return true;
             }
         }
