@@ -254,6 +254,19 @@ def test_where_the_wait_is_too_long_new_ones_are_shed(busy):
     assert seen.value("cleat_connections_closed_total", reason="handshake-shed") > 0
 
 
+def test_the_status_names_the_networks_of_those_that_are_shed(busy):
+    close_all(crowd_until_shed(busy, hello_of(busy.port)))
+
+    def counted():
+        shed = admin_of(busy).get("/status.json").json["shed"]
+        is_whole = shed["networks"] and shed["networks"][0]["count"] == shed["handshakes"]
+        return is_whole and shed["networks"]
+
+    networks = eventually("all that were shed are of one network", counted)
+    assert [each["network"] for each in networks] == ["127.0.0.0/24"]
+    assert networks[0]["excess"] == 0
+
+
 INTERNAL_ERROR = b"\x15\x03\x03\x00\x02\x02\x50"  # A fatal alert (RFC 8446, section 6.2).
 
 

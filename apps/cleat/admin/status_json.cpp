@@ -18,6 +18,7 @@
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace cleat::app {
 namespace {
@@ -138,6 +139,25 @@ std::string memory_json(metric_sources const& sources)
         closed(sources.workers, close_reason::stalled_evicted), now->failures.load());
 }
 
+std::string network_json(shed_network const& each)
+{
+    return fmt::format(
+        "{{\"network\": {}, \"count\": {}, \"excess\": {}}}",
+        json_string(network_text(each.network)), each.count, each.excess);
+}
+
+// The networks of the clients whose handshakes were shed most.
+std::string shed_json(std::span<worker_source const> workers)
+{
+    std::vector<shed_network> all;
+    for (worker_source const& worker : workers)
+        for (shed_network const& each : worker.counts->shed.read())
+            all.push_back(each);
+    return fmt::format(
+        "{{\"handshakes\": {}, \"networks\": {}}}", closed(workers, close_reason::handshake_shed),
+        array_json(most_shed(all, limits::shed_networks_shown), network_json));
+}
+
 std::string refusal_json(refused_reload const* refused)
 {
     return refused == nullptr ? "null"
@@ -183,7 +203,8 @@ std::string status_json(metric_sources const& sources)
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
         "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
         "\"refused_reload\": {}, "
-        "\"by_worker\": {}, \"memory\": {}, \"upstreams\": {}, \"certificates\": {}, \"failures\": "
+        "\"by_worker\": {}, \"shed\": {}, \"memory\": {}, \"upstreams\": {}, \"certificates\": {}, "
+        "\"failures\": "
         "{}, "
         "\"sandbox\": {}, "
         "\"settings\": {}, \"changed_keys\": {}, \"configuration_file\": {}, "
@@ -193,10 +214,10 @@ std::string status_json(metric_sources const& sources)
         json_string(sources.is_draining ? "draining" : "serving"), facts.log_level,
         sources.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
         refusal_json(facts.reloads.refusal.get()), array_json(sources.workers, worker_json),
-        memory_json(sources), array_json(facts.upstreams, upstream_json),
-        certificates_json(facts.certificates), failures_json(sources.workers),
-        json_object(facts.sandbox.fields()), json_object(facts.settings),
-        json_strings(facts.changed_keys),
+        shed_json(sources.workers), memory_json(sources),
+        array_json(facts.upstreams, upstream_json), certificates_json(facts.certificates),
+        failures_json(sources.workers), json_object(facts.sandbox.fields()),
+        json_object(facts.settings), json_strings(facts.changed_keys),
         facts.configuration_file.empty() ? "null" : json_string(facts.configuration_file),
         metrics_json(read_metrics(sources)));
 }

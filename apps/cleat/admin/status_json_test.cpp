@@ -93,6 +93,24 @@ TEST_CASE("each worker has its own numbers")
               "\"handshakes_waiting\": 5, \"bytes_up\": 0, \"bytes_down\": 7"));
 }
 
+TEST_CASE("the networks of clients whose handshakes were shed are added up over the workers")
+{
+    two_workers both;
+    CHECK(contains(both.json(), "\"shed\": {\"handshakes\": 0, \"networks\": []}"));
+    std::array<std::uint8_t, 4> const client{192, 0, 2, 7};
+    std::array<std::uint8_t, 4> const other{198, 51, 100, 7};
+    for (std::unique_ptr<worker_counts> const& each : both.counts) {
+        each->closed.add(close_reason::handshake_shed);
+        each->shed.add(client);
+    }
+    both.counts[1]->closed.add(close_reason::handshake_shed);
+    both.counts[1]->shed.add(other);
+    CHECK(contains(
+        both.json(), "\"shed\": {\"handshakes\": 3, \"networks\": [{\"network\": "
+                     "\"192.0.2.0/24\", \"count\": 2, \"excess\": 0}, {\"network\": "
+                     "\"198.51.100.0/24\", \"count\": 1, \"excess\": 0}]}"));
+}
+
 TEST_CASE("certificates are few, whatever their number")
 {
     two_workers both;

@@ -1,3 +1,4 @@
+#include "connection/client_address.hpp"
 #include "connection/connection_log.hpp"
 #include "proxy/tlv_names.hpp"
 
@@ -156,6 +157,8 @@ void connection_log::write_refused(error_code why, tls::engine const* engine, Ad
 
 void connection_log::refused(error_code why) noexcept
 {
+    if (why == error::handshake_shed)
+        counts().shed.add(client_bytes(frontend_.plan.admission.get(), peer_, proxy_header_.get()));
     write_refused(why, nullptr, [](log_line&) {});
 }
 

@@ -6,6 +6,7 @@
 #include "counts/counters.hpp"
 #include "counts/duration_counts.hpp"
 #include "counts/named_counts.hpp"
+#include "counts/shed_networks.hpp"
 #include "failures/failure_examples.hpp"
 
 #include <cleat/core/error.hpp>
@@ -174,6 +175,7 @@ public:
     named_counts<64> frontends_opened;
     named_counts<64> frontends_closed;
     std::atomic<std::uint64_t> handshakes_waiting{0}; ///< In line, when it was last asked.
+    shed_networks shed;                               ///< By the networks of their clients.
     named_counts<64> frontends_queued;                ///< When the worker was last asked.
 
     // Each from accept(2) on, by the times at which the worker's loop woke up.

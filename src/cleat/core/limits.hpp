@@ -178,6 +178,11 @@ inline constexpr std::chrono::microseconds line_cost_max{10'000};
 /// the other cost of signature.
 inline constexpr std::size_t line_reserve = 8;
 
+/// shed_networks_max: networks of clients for which a worker counts the handshakes that are shed.
+/// Each costs 96 bytes, and a look for each that is shed. shed_networks_shown: in status.json.
+inline constexpr std::size_t shed_networks_max = 64;
+inline constexpr std::size_t shed_networks_shown = 20;
+
 /// claims_max: how many handshakes may go ahead of others because their client claims to resume a
 /// session, until they have resumed it. claim_renewal: the time after which the credit of one false
 /// claim comes back.
