@@ -67,15 +67,8 @@ def test_the_text(good, certs):
 def test_what_is_wrong_with_one(certs, good):
     expired = certs.expired("expired", "/CN=expired.example")
     assert found(expired.pem)[1] == {"expired.pem": ["error expired", "warning no-san"]}
-    soon = certs.self_signed("soon", EC, "DNS:soon.example", *SERVER)
-    assert found(soon.pem) == (0, {"soon.pem": ["notice expires-soon"]})
-
-
-@pytest.mark.parametrize("days, grade, code", [(1, "error", 1), (6, "warning", 0)])
-def test_an_end_that_is_near(certs, days, grade, code):
-    name = f"days-{days}"
-    one = certs.self_signed(name, EC, "DNS:near.example", *SERVER, "-days", str(days))
-    assert found(one.pem) == (code, {f"{name}.pem": [f"{grade} expires-soon"]})
+    new = certs.self_signed("new", EC, "DNS:new.example", *SERVER)
+    assert found(new.pem) == (0, {"new.pem": []})
 
 
 def test_a_certificate_of_the_future(certs):
@@ -117,7 +110,7 @@ def signed(certs, name, authority):
 def kinds(*words):
     code, all_found = found(*words)
     (one,) = all_found.values()
-    return code, {each.split()[1] for each in one} - {"no-san", "expires-soon"}
+    return code, {each.split()[1] for each in one} - {"no-san"}
 
 
 def test_a_missing_intermediate(certs, tmp_path):

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "access/access_log.hpp"
+#include "certificates/expiry_stage.hpp"
 #include "config/config.hpp"
 #include "health/upstream_states.hpp"
 #include "liveness/worker_watch.hpp"
@@ -52,6 +53,7 @@ struct soon_certificate
     std::vector<std::string> names{}; ///< The first few.
     std::size_t name_count = 0;       ///< All of them.
     std::chrono::sys_seconds end{};
+    expiry_stage stage = expiry_stage::far;
 };
 
 /// days_left_bounds divide certificates by the days that are left: up to each bound, and more than
@@ -63,8 +65,12 @@ struct certificate_counts
 {
     std::chrono::system_clock::time_point when{}; ///< They were counted then.
     std::size_t all = 0;
-    std::size_t expired = 0;
-    std::size_t expiring = 0; ///< Within expires_soon, without the expired ones.
+    std::array<std::size_t, expiry_stage_count> by_stage{};
+    std::size_t at(expiry_stage stage) const noexcept
+    {
+        return by_stage[static_cast<std::size_t>(stage)];
+    }
+
     std::optional<std::chrono::sys_seconds> soonest_end{}; ///< Of all, the expired ones included.
     std::array<std::size_t, days_left_bounds.size() + 1> by_days_left{};
     /// First ones first: at most limits::admin_soonest_max, or certificate-metrics where that is

@@ -700,12 +700,17 @@ constexpr metric_row metric_rows[] = {
     {"cleat_certificates_expired", metric_type::gauge, "",
      "Expired certificates; counted at a start, after a reload and each hour", "",
      [](sources_t sources, family_t family) {
-         family.add(static_cast<double>(sources.facts.certificates.expired));
+         family.add(static_cast<double>(sources.facts.certificates.at(expiry_stage::over)));
      }},
     {"cleat_certificates_expiring", metric_type::gauge, "",
-     "Certificates that end within 30 days; counted as the expired ones are", "",
+     "Certificates that end within 30 days (notice), 7 days (warning) or one day (error), or less "
+     "where they are short-lived, each in one grade; counted as the expired ones are",
+     "grade",
      [](sources_t sources, family_t family) {
-         family.add(static_cast<double>(sources.facts.certificates.expiring));
+         for (auto const stage : {expiry_stage::soon, expiry_stage::sooner, expiry_stage::last})
+             family.add(
+                 static_cast<double>(sources.facts.certificates.at(stage)),
+                 {{"grade", std::string{grade_of(stage)}}});
      }},
     {"cleat_certificate_soonest_expiry_timestamp_seconds", metric_type::gauge, "seconds",
      "The end of the certificate that ends first, since 1970", "",

@@ -63,18 +63,20 @@ std::string worker_json(worker_source const& worker)
 std::string soon_json(soon_certificate const& each)
 {
     return fmt::format(
-        "{{\"origin\": {}, \"names\": {}, \"name_count\": {}, \"end_seconds\": {}}}",
+        "{{\"origin\": {}, \"names\": {}, \"name_count\": {}, \"end_seconds\": {}, "
+        "\"grade\": {}}}",
         json_string(each.origin), json_strings(each.names), each.name_count,
-        each.end.time_since_epoch().count());
+        each.end.time_since_epoch().count(), json_string(grade_of(each.stage)));
 }
 
 std::string certificates_json(certificate_counts const& found)
 {
     return fmt::format(
         "{{\"all\": {}, \"counted\": {}, \"days_left_bounds\": [{}], \"by_days_left\": [{}], "
-        "\"soonest\": {}}}",
+        "\"expiring\": {{\"notice\": {}, \"warning\": {}, \"error\": {}}}, \"soonest\": {}}}",
         found.all, time_json(found.when), fmt::join(days_left_bounds, ", "),
-        fmt::join(found.by_days_left, ", "),
+        fmt::join(found.by_days_left, ", "), found.at(expiry_stage::soon),
+        found.at(expiry_stage::sooner), found.at(expiry_stage::last),
         array_json(found.soonest | std::views::take(limits::admin_soonest_max), soon_json));
 }
 

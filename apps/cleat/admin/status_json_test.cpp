@@ -116,13 +116,16 @@ TEST_CASE("certificates are few, whatever their number")
     two_workers both;
     both.facts.certificates = {
         .all = 100'000,
+        .by_stage = {99'990, 4, 3, 2, 1},
         .by_days_left = {1, 0, 2, 3, 4, 99'990},
-        .soonest = {{"a<b>.pem", {"a.example"}, 5, std::chrono::sys_seconds{}}}};
+        .soonest = {
+            {"a<b>.pem", {"a.example"}, 5, std::chrono::sys_seconds{}, expiry_stage::last}}};
     CHECK(contains(
         both.json(),
         "\"days_left_bounds\": [0, 1, 7, 30, 90], \"by_days_left\": [1, 0, 2, 3, 4, 99990], "
+        "\"expiring\": {\"notice\": 4, \"warning\": 3, \"error\": 2}, "
         "\"soonest\": [{\"origin\": \"a<b>.pem\", \"names\": [\"a.example\"], \"name_count\": 5, "
-        "\"end_seconds\": 0}]"));
+        "\"end_seconds\": 0, \"grade\": \"error\"}]"));
 }
 
 TEST_CASE("with max-memory there is what is in use, and what has given way to it")

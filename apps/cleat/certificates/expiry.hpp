@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "certificates/expiry_stage.hpp"
 #include "log/log.hpp"
 
 #include <cleat/tls/certificates/crl_end.hpp>
@@ -16,39 +17,41 @@
 #include <unordered_map>
 #include <vector>
 
+namespace cleat::tls {
+struct certificate_summary;
+}
+
 namespace cleat::app {
 
-/// The remaining times at which a certificate is reported. 30 days: ACME clients have tried to
-/// renew it by now. 7: they keep failing. 1: somebody must act now.
-inline constexpr std::chrono::days expires_soon{30};
-inline constexpr std::chrono::days expires_sooner{7};
-inline constexpr std::chrono::days expires_now{1};
-
-/// expiry_stage is how near a certificate's end is.
-enum class expiry_stage : std::uint8_t
+/// validity is when a certificate ends, and how long it was valid until then.
+struct validity
 {
-    far,
-    soon,   ///< Within expires_soon.
-    sooner, ///< Within expires_sooner.
-    last,   ///< Within expires_now.
-    over,
+    /// Not a system_clock::time_point, which ends in 2262: certificates without an end say 9999
+    /// (RFC 5280, section 4.1.2.5).
+    std::chrono::sys_seconds end{};
+    std::chrono::seconds lifetime{}; ///< See tls::lifetime_of.
 };
+
+[[nodiscard]] validity validity_of(tls::certificate_summary const& kept) noexcept;
+
+/// stage_of raises no alarm about a certificate that is renewed in time. ACME clients renew one
+/// when a third of its lifetime is left. So 30 and 7 days count where they are at most a third of
+/// the lifetime. The last stage begins a day before the end, or a sixth of the lifetime where that
+/// is less: a client has then failed for half of the time that it had.
+[[nodiscard]] expiry_stage stage_of(
+    validity const& certificate, std::chrono::sys_seconds now) noexcept;
 
 /// expiry_list keeps the certificates that expire first, at most limits::expiry_lines_max of those
 /// that expire within 30 days, and counts the others.
 class expiry_list
 {
 public:
-    /// Not a system_clock::time_point, which ends in 2262: certificates without an end say 9999
-    /// (RFC 5280, section 4.1.2.5).
     using time_point = std::chrono::sys_seconds;
 
     explicit expiry_list(time_point now) noexcept : now_{now} {}
 
-    [[nodiscard]] expiry_stage stage(time_point valid_until) const noexcept;
-
     /// note takes a certificate whose end is not far.
-    void note(std::string origin, time_point valid_until);
+    void note(std::string origin, validity const& certificate);
 
     /// write logs a line for each certificate, the nearest end first, and then a count of the
     /// others. A line is a warning within 7 days, and an error from the last day on.
@@ -57,7 +60,7 @@ public:
 private:
     struct row
     {
-        time_point valid_until;
+        validity certificate;
         std::string origin;
     };
 
@@ -74,9 +77,9 @@ public:
     using time_point = expiry_list::time_point;
 
     /// find calls its argument with each certificate's origin, as a function that makes it, and
-    /// end.
-    using each_certificate =
-        std::function<void(std::function<std::string()> const& origin, time_point valid_until)>;
+    /// validity.
+    using each_certificate = std::function<void(
+        std::function<std::string()> const& origin, validity const& certificate)>;
     using find = std::function<void(each_certificate const&)>;
 
     /// look logs, as expiry_list does, the certificates that have reached another stage since the

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using std::chrono::days;
 
 constexpr expiry_list::time_point today = std::chrono::sys_days{2030y / 1 / 1};
+constexpr days year{365};
 
 /// The lines that are written, each from "level=" on.
 std::vector<std::string> lines_of(std::function<void(logger const&)> const& write)
@@ -53,7 +54,7 @@ struct certificates_looked_at
             log.look(
                 [&](expiry_log::each_certificate const& use) {
                     for (auto const& [origin, end] : ends)
-                        use([&] { return origin; }, end);
+                        use([&] { return origin; }, {end, lifetime});
                 },
                 now, to);
         });
@@ -69,29 +70,64 @@ struct certificates_looked_at
     }
 
     std::map<std::string, expiry_log::time_point> ends;
+    std::chrono::seconds lifetime = year;
     expiry_log log;
 };
 
 using found = std::vector<std::string>;
 
+expiry_stage stage_with(std::chrono::seconds left, std::chrono::seconds lifetime)
+{
+    return stage_of({today + left, lifetime}, today);
+}
+
 } // namespace
 
 TEST_CASE("a stage begins 30 days, 7 days and one day before the end, and at the end")
 {
-    expiry_list const list{today};
-    CHECK(list.stage(today + days{30} + 1s) == expiry_stage::far);
-    CHECK(list.stage(today + days{30}) == expiry_stage::soon);
-    CHECK(list.stage(today + days{7} + 1s) == expiry_stage::soon);
-    CHECK(list.stage(today + days{7}) == expiry_stage::sooner);
-    CHECK(list.stage(today + days{1}) == expiry_stage::last);
-    CHECK(list.stage(today) == expiry_stage::over);
-    CHECK(list.stage(today - days{10'000}) == expiry_stage::over);
+    for (days const lifetime : {days{90}, days{200}, days{400}}) {
+        CHECK(stage_with(days{30} + 1s, lifetime) == expiry_stage::far);
+        CHECK(stage_with(days{30}, lifetime) == expiry_stage::soon);
+        CHECK(stage_with(days{7} + 1s, lifetime) == expiry_stage::soon);
+        CHECK(stage_with(days{7}, lifetime) == expiry_stage::sooner);
+        CHECK(stage_with(days{1} + 1s, lifetime) == expiry_stage::sooner);
+        CHECK(stage_with(days{1}, lifetime) == expiry_stage::last);
+        CHECK(stage_with(0s, lifetime) == expiry_stage::over);
+        CHECK(stage_with(-days{10'000}, lifetime) == expiry_stage::over);
+    }
+}
+
+TEST_CASE("a stage does not begin before a third of the lifetime is left")
+{
+    for (days const lifetime : {days{45}, days{47}, days{64}}) {
+        CHECK(stage_with(days{30}, lifetime) == expiry_stage::far);
+        CHECK(stage_with(days{7} + 1s, lifetime) == expiry_stage::far);
+        CHECK(stage_with(days{7}, lifetime) == expiry_stage::sooner);
+        CHECK(stage_with(days{1}, lifetime) == expiry_stage::last);
+    }
+    std::chrono::seconds const six_days = 160h; // Those of Let's Encrypt.
+    CHECK(stage_with(days{6}, six_days) == expiry_stage::far);
+    CHECK(stage_with(days{1} + 1s, six_days) == expiry_stage::far);
+    CHECK(stage_with(days{1}, six_days) == expiry_stage::last);
+    CHECK(stage_with(0s, six_days) == expiry_stage::over);
+}
+
+TEST_CASE("the last stage is the last sixth of a lifetime of less than six days")
+{
+    CHECK(stage_with(12h + 1s, days{3}) == expiry_stage::far);
+    CHECK(stage_with(12h, days{3}) == expiry_stage::last);
+    CHECK(stage_with(4h + 1s, days{1}) == expiry_stage::far);
+    CHECK(stage_with(4h, days{1}) == expiry_stage::last);
+    CHECK(stage_with(10min + 1s, 1h) == expiry_stage::far);
+    CHECK(stage_with(10min, 1h) == expiry_stage::last);
+    CHECK(stage_with(1s, 0s) == expiry_stage::far);
+    CHECK(stage_with(0s, 0s) == expiry_stage::over);
 }
 
 TEST_CASE("the end of a certificate without an end is far")
 {
     constexpr expiry_list::time_point never = std::chrono::sys_days{9999y / 12 / 31} + 86399s;
-    CHECK(expiry_list{today}.stage(never) == expiry_stage::far);
+    CHECK(stage_of({never, never - today}, today) == expiry_stage::far);
 }
 
 TEST_CASE("nothing is written where nothing expires")
@@ -102,12 +138,12 @@ TEST_CASE("nothing is written where nothing expires")
 TEST_CASE("the nearest end is the first line, and its level says how near it is")
 {
     expiry_list list{today};
-    list.note("in-seven-days.pem", today + days{7});
-    list.note("over.pem", today - 1s);
-    list.note("in-thirty-days.pem", today + days{30});
-    list.note("in-a-day.pem", today + days{1});
-    list.note("in-eight-days.pem", today + days{7} + 1s);
-    list.note("now.pem", today);
+    list.note("in-seven-days.pem", {today + days{7}, year});
+    list.note("over.pem", {today - 1s, year});
+    list.note("in-thirty-days.pem", {today + days{30}, year});
+    list.note("in-a-day.pem", {today + days{1}, year});
+    list.note("in-eight-days.pem", {today + days{7} + 1s, year});
+    list.note("now.pem", {today, year});
     CHECK(
         lines_of(list) ==
         std::vector<std::string>{
@@ -132,7 +168,7 @@ TEST_CASE("the nearest ends are kept whatever the order, and the others are coun
         expiry_list list{today};
         for (int i = 0; i < count; ++i) {
             int const day = nearest_first ? i : count - 1 - i;
-            list.note(std::to_string(day) + ".pem", today + days{day});
+            list.note(std::to_string(day) + ".pem", {today + days{day}, year});
         }
         std::vector<std::string> const lines = lines_of(list);
         REQUIRE(lines.size() == limits::expiry_lines_max + 1);
@@ -147,7 +183,7 @@ TEST_CASE("as many certificates as there are lines are all named")
 {
     expiry_list list{today};
     for (std::size_t i = 0; i < limits::expiry_lines_max; ++i)
-        list.note("same.pem", today);
+        list.note("same.pem", {today, year});
     CHECK(lines_of(list).size() == limits::expiry_lines_max);
 }
 
@@ -163,6 +199,19 @@ TEST_CASE("a certificate is logged once at each stage, as time passes")
     CHECK(c.look(today + days{39}) == found{"expires a.pem"});
     CHECK(c.look(today + days{40}) == found{"expired a.pem"});
     CHECK(c.look(today + days{50}) == found{});
+}
+
+TEST_CASE("a six-day certificate that is renewed in time is never logged")
+{
+    certificates_looked_at c;
+    c.lifetime = 160h;
+    for (int day = 0; day < 60; ++day) {
+        c.ends = {{"a.pem", today + days{day / 4 * 4} + 160h}}; // Renewed each fourth day.
+        CHECK(c.look(today + days{day}) == found{});
+    }
+    CHECK(c.look(today + days{56} + 135h) == found{});
+    CHECK(c.look(today + days{56} + 136h) == found{"expires a.pem"});
+    CHECK(c.look(today + days{56} + 160h) == found{"expired a.pem"});
 }
 
 TEST_CASE("stages that passed between two looks are one line")

@@ -17,6 +17,18 @@ using tls::key_family;
 constexpr unsigned rsa_bits_min = 2048; // NIST SP 800-57 part 1, table 2: 112 bits of strength.
 constexpr unsigned curve_bits_min = 256;
 
+std::chrono::sys_seconds time_at(std::int64_t posix) noexcept
+{
+    return std::chrono::sys_seconds{std::chrono::seconds{posix}};
+}
+
+finding_grade finding_grade_of(expiry_stage stage) noexcept
+{
+    return stage == expiry_stage::soon     ? finding_grade::notice
+           : stage == expiry_stage::sooner ? finding_grade::warning
+                                           : finding_grade::error;
+}
+
 class examination
 {
 public:
@@ -57,19 +69,14 @@ private:
     // The grades are those of the log's lines (expiry.hpp).
     void check_end()
     {
-        std::int64_t const left = facts_.valid_until - now_;
-        if (left <= 0)
-            return add(
-                finding_kind::expired, finding_grade::error,
+        validity const valid{time_at(facts_.valid_until), facts_.lifetime};
+        expiry_stage const reached = stage_of(valid, time_at(now_));
+        if (reached == expiry_stage::over)
+            add(finding_kind::expired, finding_grade::error,
                 "expired on {}: clients refuse it; renew it", date_text(facts_.valid_until));
-        std::chrono::seconds const time{left};
-        if (time > expires_soon)
-            return;
-        finding_grade const grade = time <= expires_now      ? finding_grade::error
-                                    : time <= expires_sooner ? finding_grade::warning
-                                                             : finding_grade::notice;
-        add(finding_kind::ends_soon, grade, "expires on {}: renew it",
-            date_text(facts_.valid_until));
+        else if (reached != expiry_stage::far)
+            add(finding_kind::ends_soon, finding_grade_of(reached), "expires on {}: renew it",
+                date_text(facts_.valid_until));
     }
 
     void check_begin()

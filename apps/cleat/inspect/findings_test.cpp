@@ -31,6 +31,7 @@ tls::certificate_description good()
     facts.key_bits = 256;
     facts.valid_from = seconds_at(today - days{30});
     facts.valid_until = seconds_at(today + days{60});
+    facts.lifetime = days{90};
     return facts;
 }
 
@@ -46,9 +47,10 @@ std::vector<std::string> found(
 
 using texts = std::vector<std::string>;
 
-texts when_it_ends(std::chrono::sys_seconds end)
+texts when_it_ends(std::chrono::sys_seconds end, std::chrono::seconds lifetime = days{90})
 {
     tls::certificate_description facts = good();
+    facts.lifetime = lifetime;
     facts.valid_until = seconds_at(end);
     return found(facts);
 }
@@ -69,6 +71,14 @@ TEST_CASE("the end is a notice within 30 days, a warning within 7, an error with
     CHECK(when_it_ends(today + days{1} + 1s) == texts{"warning expires-soon"});
     CHECK(when_it_ends(today + days{1}) == texts{"error expires-soon"});
     CHECK(when_it_ends(today) == texts{"error expired"});
+}
+
+TEST_CASE("the end of a certificate that its client renews later is no finding")
+{
+    CHECK(when_it_ends(today + days{15}, days{45}).empty());
+    CHECK(when_it_ends(today + days{7}, days{45}) == texts{"warning expires-soon"});
+    CHECK(when_it_ends(today + days{2}, days{6}).empty());
+    CHECK(when_it_ends(today + days{1}, days{6}) == texts{"error expires-soon"});
 }
 
 TEST_CASE("a certificate of the future is an error")

@@ -3,12 +3,13 @@ const attention = (() => {
     const { el, fill } = elements;
     const plural = (count, one, many) => `${units.count(count)} ${count === 1 ? one : many}`;
 
-    function certificatesIn({ by_days_left }) {
+    // A short-lived certificate has a grade only where its client should have renewed it.
+    function certificatesIn({ by_days_left, expiring }) {
         const found = [];
-        const [expired, within_a_day, within_7] = by_days_left;
+        const [expired] = by_days_left;
         if (expired > 0)
             found.push(`${plural(expired, 'certificate has', 'certificates have')} expired.`);
-        const soon = within_a_day + within_7;
+        const soon = expiring.warning + expiring.error;
         if (soon > 0)
             found.push(`${plural(soon, 'certificate ends', 'certificates end')} within 7 days.`);
         return found;

@@ -208,6 +208,11 @@ const sections = (() => {
         'Later',
     ];
 
+    // As `cleat check` grades the time that is left.
+    function isLate(grade) {
+        return grade === 'warning' || grade === 'error';
+    }
+
     function certificateItem(status, each) {
         const left = each.end_seconds - Date.parse(status.now) / 1000;
         const more = each.name_count - each.names.length;
@@ -219,7 +224,7 @@ const sections = (() => {
         if (more > 0) names.push(`and ${more} more`);
         return el(
             'li',
-            { class: left <= 7 * 86400 ? 'bad' : null },
+            { class: left <= 0 || isLate(each.grade) ? 'bad' : null },
             el('span', { class: 'name' }, names.length ? names : each.origin),
             el(
                 'span',
@@ -247,15 +252,18 @@ const sections = (() => {
                 ),
             ),
             show(status) {
-                const { all, counted, days_left_bounds, by_days_left } = status.certificates;
+                const { all, counted, days_left_bounds, by_days_left, expiring } =
+                    status.certificates;
                 const names = spans(days_left_bounds);
                 summary.textContent =
                     `${units.count(all)} in use, counted at ${units.clock(new Date(counted))}. ` +
                     'Ends are in UTC.';
+                // The first rows: expired, up to a day, up to 7 days.
+                const late = [by_days_left[0], expiring.error, expiring.warning];
                 const rows = by_days_left.map((count, i) => ({
                     name: names[i],
                     count,
-                    bad: i <= 2,
+                    bad: late[i] > 0,
                 }));
                 const most = Math.max(...by_days_left);
                 fill(list, rows, () => bars(rows, most));
@@ -438,5 +446,6 @@ const sections = (() => {
         failures,
         configuration,
         process,
+        isLate,
     };
 })();

@@ -211,15 +211,14 @@ private:
 void find_ends(snapshot const& configuration, expiry_log::each_certificate const& use)
 {
     for (auto const& [origin, end] : configuration.ends)
-        use([&origin = origin] { return origin; }, end.valid_until);
+        use([&origin = origin] { return origin; }, end.valid);
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store == nullptr)
         return;
     auto const soon = std::chrono::system_clock::now() + expires_soon + std::chrono::hours{1};
     store->for_each_ending_by(
         std::chrono::system_clock::to_time_t(soon), [&](tls::certificate_store::number i) {
-            use([store, i] { return store->origin(i); },
-                std::chrono::sys_seconds{std::chrono::seconds{store->summary(i).valid_until}});
+            use([store, i] { return store->origin(i); }, validity_of(store->summary(i)));
         });
 }
 

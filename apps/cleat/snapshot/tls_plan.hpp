@@ -3,12 +3,12 @@
 
 #pragma once
 
+#include "certificates/expiry.hpp"
 #include "snapshot/client_rules_loading.hpp"
 
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -39,7 +39,7 @@ struct tls_plan
 /// certificate_ending is when a certificate expires, and which one that is to a person.
 struct certificate_ending
 {
-    std::chrono::sys_seconds valid_until{};
+    validity valid{};
     std::vector<std::string> names{}; ///< The first limits::admin_names_max.
     std::size_t name_count = 0;       ///< All of them.
 };

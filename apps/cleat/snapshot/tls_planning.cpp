@@ -397,7 +397,7 @@ void tls_planning::note_end(tls::context const& context, std::size_t place)
     std::size_t const count = names.size();
     names.resize(std::min(count, limits::admin_names_max));
     made_.ends.insert_or_assign(
-        end.origin, certificate_ending{end.valid_until, std::move(names), count});
+        end.origin, certificate_ending{{end.valid_until, end.lifetime}, std::move(names), count});
 }
 
 } // namespace cleat::app

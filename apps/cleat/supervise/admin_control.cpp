@@ -27,7 +27,7 @@ namespace {
 // The end of a certificate that is in the store, or else has an origin.
 struct certificate_end
 {
-    std::chrono::sys_seconds time;
+    validity valid;
     std::string const* origin = nullptr;
     certificate_ending const* known = nullptr; // With an origin.
     tls::certificate_store::number number = tls::certificate_store::none;
@@ -38,13 +38,12 @@ template <class Use>
 void for_each_end(snapshot const& configuration, Use use)
 {
     for (auto const& [origin, end] : configuration.ends)
-        use(certificate_end{end.valid_until, &origin, &end});
+        use(certificate_end{end.valid, &origin, &end});
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store == nullptr)
         return;
     store->for_each([&](tls::certificate_store::number each) {
-        std::chrono::seconds const valid_until{store->summary(each).valid_until};
-        use(certificate_end{std::chrono::sys_seconds{valid_until}, nullptr, nullptr, each});
+        use(certificate_end{validity_of(store->summary(each)), nullptr, nullptr, each});
     });
 }
 
@@ -54,11 +53,12 @@ void note_soonest(
     std::vector<certificate_end>& soonest, certificate_end const& next, std::size_t most)
 {
     bool const is_full = soonest.size() == most;
-    if (is_full && next.time >= soonest.back().time)
+    if (is_full && next.valid.end >= soonest.back().valid.end)
         return;
     if (is_full)
         soonest.pop_back();
-    soonest.insert(std::ranges::upper_bound(soonest, next.time, {}, &certificate_end::time), next);
+    auto const end = [](certificate_end const& each) { return each.valid.end; };
+    soonest.insert(std::ranges::upper_bound(soonest, next.valid.end, {}, end), next);
 }
 
 // A name as the certificate has it: name_key leaves out the star of "*.example.org".
@@ -67,17 +67,24 @@ std::string shown_name(std::string_view key)
     return key.starts_with('.') ? fmt::format("*{}", key) : std::string{key};
 }
 
-soon_certificate described(snapshot const& configuration, certificate_end const& end)
+soon_certificate described(
+    snapshot const& configuration, certificate_end const& end, std::chrono::sys_seconds now)
 {
     if (end.origin != nullptr) {
         soon_certificate made{
-            .origin = *end.origin, .name_count = end.known->name_count, .end = end.time};
+            .origin = *end.origin,
+            .name_count = end.known->name_count,
+            .end = end.valid.end,
+            .stage = stage_of(end.valid, now)};
         for (std::string const& each : end.known->names)
             made.names.push_back(shown_name(each));
         return made;
     }
     tls::certificate_store const& store = *configuration.catalog.store;
-    soon_certificate made{.origin = store.origin(end.number), .end = end.time};
+    soon_certificate made{
+        .origin = store.origin(end.number),
+        .end = end.valid.end,
+        .stage = stage_of(end.valid, now)};
     store.for_each_name(end.number, [&](std::string_view name) {
         ++made.name_count;
         if (made.names.size() < limits::admin_names_max)
@@ -98,19 +105,17 @@ certificate_counts count_ends(snapshot const& configuration)
         static_cast<std::size_t>(*configuration.settings.certificate_metrics));
     std::vector<certificate_end> soonest;
     for_each_end(configuration, [&](certificate_end const& each) {
-        if (each.time <= now)
-            ++found.expired;
-        else if (each.time <= now + expires_soon)
-            ++found.expiring;
-        auto const* const bound = std::ranges::find_if(
-            days_left_bounds, [&](int days) { return each.time <= now + std::chrono::days{days}; });
+        ++found.by_stage[static_cast<std::size_t>(stage_of(each.valid, now))];
+        auto const* const bound = std::ranges::find_if(days_left_bounds, [&](int days) {
+            return each.valid.end <= now + std::chrono::days{days};
+        });
         ++found.by_days_left[static_cast<std::size_t>(bound - days_left_bounds.begin())];
         note_soonest(soonest, each, most);
     });
     if (!soonest.empty())
-        found.soonest_end = soonest.front().time;
+        found.soonest_end = soonest.front().valid.end;
     for (certificate_end const& each : soonest)
-        found.soonest.push_back(described(configuration, each));
+        found.soonest.push_back(described(configuration, each, now));
     return found;
 }
 

@@ -129,7 +129,9 @@ certificate_end end_of(certificate const& read)
 {
     std::int64_t const seconds =
         backend::posix_time(X509_get0_notAfter(read.leaf.get())).value_or(0);
-    return {read.origin, std::chrono::sys_seconds{std::chrono::seconds{seconds}}};
+    return {
+        read.origin, std::chrono::sys_seconds{std::chrono::seconds{seconds}},
+        lifetime_of(read.leaf.get())};
 }
 
 // False: there is no memory.

@@ -31,12 +31,13 @@ struct spec_error : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-/// certificate_end is when a certificate expires.
+/// certificate_end is when a certificate expires, and how long it was valid until then.
 struct certificate_end
 {
     std::string origin; ///< As in certificate_source.
     /// In seconds: a system_clock::time_point cannot hold dates after 2262.
     std::chrono::sys_seconds valid_until;
+    std::chrono::seconds lifetime{};
 };
 
 /// engine_count is the number of engines of a context. An owner that replaces a context frees the

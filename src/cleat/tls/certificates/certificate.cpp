@@ -276,6 +276,13 @@ host_names host_names_in(X509 const* x509)
     return found;
 }
 
+std::chrono::seconds lifetime_of(X509 const* x509) noexcept
+{
+    std::optional<std::int64_t> const first = backend::posix_time(X509_get0_notBefore(x509));
+    std::optional<std::int64_t> const last = backend::posix_time(X509_get0_notAfter(x509));
+    return std::chrono::seconds{first && last && *first <= *last ? *last - *first + 1 : 0};
+}
+
 std::string common_name(X509 const* x509)
 {
     return entry_in(X509_get_subject_name(x509), NID_commonName);

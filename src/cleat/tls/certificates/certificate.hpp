@@ -83,6 +83,10 @@ struct host_names
 /// entry_in is the last entry of a name with this NID, in UTF-8; or empty.
 [[nodiscard]] std::string entry_in(X509_NAME const* name, int nid);
 
+/// lifetime_of is how long the certificate is valid; its last second counts, too (RFC 5280, section
+/// 4.1.2.5). 0: it is never valid, or a date cannot be read.
+[[nodiscard]] std::chrono::seconds lifetime_of(X509 const* x509) noexcept;
+
 /// common_name is the last CN of the subject in UTF-8, or empty.
 [[nodiscard]] std::string common_name(X509 const* x509);
 

@@ -92,6 +92,7 @@ certificate_description describe(X509 const* leaf, std::vector<x509_ptr> const& 
     facts.is_sha1 = is_sha1(signature);
     facts.valid_from = backend::posix_time(X509_get0_notBefore(leaf)).value_or(0);
     facts.valid_until = backend::posix_time(X509_get0_notAfter(leaf)).value_or(0);
+    facts.lifetime = lifetime_of(leaf);
     describe_chain(leaf, chain, facts);
     clear_errors();
     return facts;

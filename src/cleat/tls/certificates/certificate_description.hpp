@@ -5,6 +5,7 @@
 
 #include <cleat/tls/certificates/key_type.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,7 +51,8 @@ struct certificate_description
     bool is_sha1 = false;  ///< The signature is made over a SHA-1 hash.
     std::int64_t valid_from = 0;
     std::int64_t valid_until = 0;
-    bool key_matches = true; ///< False: the file's private key is another certificate's.
+    std::chrono::seconds lifetime{}; ///< See lifetime_of.
+    bool key_matches = true;         ///< False: the file's private key is another certificate's.
     std::vector<chain_link> chain;
     /// The file has no certificate with the issuer's name, and the certificate is not self-signed.
     bool lacks_issuer = false;

@@ -31,7 +31,7 @@ constexpr std::size_t digest_size = std::tuple_size_v<file_digest>;
 
 std::string header()
 {
-    return fmt::format("cleat certificate index 2, {}\n", library_version());
+    return fmt::format("cleat certificate index 3, {}\n", library_version());
 }
 
 // The digest that a file has behind its header.
@@ -62,6 +62,7 @@ void add_record(
     out.number(store.stamps(certificate).private_key);
     out.number(summary.digest);
     out.number(summary.valid_until);
+    out.number(summary.lifetime);
     out.number(summary.signature);
     out.number(summary.key_bits);
     out.number(summary.type);
@@ -86,6 +87,7 @@ bool read_record(
     stamps.private_key = reader.number<file_stamp>();
     summary.digest = reader.number<file_digest>();
     summary.valid_until = reader.number<std::int64_t>();
+    summary.lifetime = reader.number<std::uint32_t>();
     summary.signature = reader.number<std::int32_t>();
     summary.key_bits = reader.number<std::uint16_t>();
     summary.type = reader.number<key_type>();

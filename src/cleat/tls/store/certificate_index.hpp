@@ -19,8 +19,8 @@
 namespace cleat::tls {
 
 /// certificate_index is an index file in memory. It has no key and no certificate: names, digests,
-/// ends and stamps. An entry is used only for files whose stamps are the same (see file_stamp). A
-/// key is always read from its own file, and its digest checked.
+/// ends, lifetimes and stamps. An entry is used only for files whose stamps are the same (see
+/// file_stamp). A key is always read from its own file, and its digest checked.
 class certificate_index
 {
 public:

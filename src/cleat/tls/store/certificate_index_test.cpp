@@ -29,6 +29,7 @@ struct index_fixture
         certificate_summary summary;
         summary.digest.fill(std::byte{7});
         summary.valid_until = 1'900'000'000;
+        summary.lifetime = 7'776'000;
         summary.signature = 5;
         summary.key_bits = 256;
         summary.type = key_type::ecdsa_p384;
@@ -76,6 +77,7 @@ TEST_CASE_FIXTURE(index_fixture, "an index remembers what a store has")
     REQUIRE(found);
     CHECK(found->summary.digest == store.summary(0).digest);
     CHECK(found->summary.valid_until == 1'900'000'000);
+    CHECK(found->summary.lifetime == 7'776'000);
     CHECK(found->summary.signature == 5);
     CHECK(found->summary.key_bits == 256);
     CHECK(found->summary.type == key_type::ecdsa_p384);

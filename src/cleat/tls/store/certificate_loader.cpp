@@ -238,9 +238,11 @@ certificate_summary summary_of(certificate_on_disk const& found)
 {
     X509 const* const leaf = found.read.leaf.get();
     constexpr int bits_max = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::chrono::seconds lifetime_max{std::numeric_limits<std::uint32_t>::max()};
     return {
         .digest = found.digest,
         .valid_until = backend::posix_time(X509_get0_notAfter(leaf)).value_or(0),
+        .lifetime = static_cast<std::uint32_t>(std::min(lifetime_of(leaf), lifetime_max).count()),
         .signature = X509_get_signature_nid(leaf),
         .key_bits =
             static_cast<std::uint16_t>(std::min(EVP_PKEY_bits(found.read.key.get()), bits_max)),

@@ -102,7 +102,15 @@ TEST_CASE_FIXTURE(loader_fixture, "the summary has what a log needs of a certifi
     CHECK(found.key_bits == 2048);
     CHECK(found.signature == NID_sha256WithRSAEncryption);
     CHECK(found.valid_until == backend::posix_time(X509_get0_notAfter(rsa.certificate.get())));
+    CHECK(found.lifetime == 36'501LL * 86'400 + 1);
     CHECK(found.digest != store.summary(added).digest);
+}
+
+TEST_CASE_FIXTURE(loader_fixture, "a lifetime of centuries is one of 136 years")
+{
+    test_identity const old = make_identity({.valid_to_days = 300 * 365});
+    folder.write("old.pem", old.certificate_pem + old.key_pem);
+    CHECK(store.summary(add({path("old.pem"), ""})).lifetime == UINT32_MAX);
 }
 
 TEST_CASE_FIXTURE(loader_fixture, "a renewed certificate is loaded before the reload")

@@ -53,6 +53,7 @@ struct certificate_summary
 {
     file_digest digest{};         ///< Of all files.
     std::int64_t valid_until = 0; ///< Seconds since 1970.
+    std::uint32_t lifetime = 0;   ///< Seconds, as lifetime_of has them: at most 136 years.
     std::int32_t signature = 0;   ///< The algorithm of its signature, as a NID of the TLS library.
     std::uint16_t key_bits = 0;
     key_type type = key_type::rsa;
@@ -85,7 +86,7 @@ struct new_certificate
 };
 
 /// certificate_store is filled by one thread, sealed, and then read by all workers. A copy of it
-/// can be changed; it shares what is the same (see shared_blocks). A certificate costs 96
+/// can be changed; it shares what is the same (see shared_blocks). A certificate costs 104
 /// bytes, its file's name and its names; a folder's name is kept once. One with an OCSP response
 /// costs 44 bytes more, and that file's name.
 ///
