@@ -17,7 +17,7 @@ bool handshake_line::is_full(
     signature_cost cost, std::size_t most, std::chrono::milliseconds longest) const noexcept
 {
     queue const& own = queue_of(cost);
-    if (size() >= most && own.size >= most / limits::line_reserve)
+    if (size() != 0 && size() >= most && own.size >= most / limits::line_reserve)
         return true;
     return own.first != nullptr &&
            (own.time_for_each * static_cast<std::int64_t>(own.size) > longest ||

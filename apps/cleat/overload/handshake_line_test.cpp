@@ -129,9 +129,10 @@ TEST_CASE("it is crowded while handshakes wait, and for the pass after a crowd w
     CHECK(crowded == "yyyn");
 }
 
-TEST_CASE("it is full when as many wait as may")
+TEST_CASE("it is full when as many wait as may, and never when none waits")
 {
     scene s;
+    CHECK_FALSE(s.line.is_full(signature_cost::high, 0, 1h));
     while (s.interrupts.size() != 100) {
         CHECK_FALSE(s.line.is_full(signature_cost::high, 100, 1h));
         s.join('x');
