@@ -45,11 +45,11 @@ void append_hex(std::string& text, tls::ticket_secret const& secret)
 
 std::string_view stripped_line(std::string_view line) noexcept
 {
-    constexpr std::string_view blanks = " \t\r";
-    std::size_t const begin = line.find_first_not_of(blanks);
+    constexpr std::string_view margin = " \t\r";
+    std::size_t const begin = line.find_first_not_of(margin);
     if (begin == std::string_view::npos)
         return {};
-    return line.substr(begin, line.find_last_not_of(blanks) - begin + 1);
+    return line.substr(begin, line.find_last_not_of(margin) - begin + 1);
 }
 
 bool is_ratchet_line(std::string_view line) noexcept
