@@ -11,6 +11,7 @@ import pytest
 from admin_client import LOCAL, admin_of
 from deadlines import DEADLINE, eventually
 from origins import echo
+from program import complaints
 from sessions import visit
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
 from upstream_blocks import frontend, route, sni, upstream
@@ -298,3 +299,9 @@ def test_a_client_that_is_shed_gets_an_alert_where_that_is_set(cleat, certs, fla
     alerts = [each for each in begun if not each.startswith(HANDSHAKE)]
     assert alerts and set(alerts) == {INTERNAL_ERROR}
     close_all(crowd)
+
+
+def test_no_other_answer_can_be_set(config, certs):
+    path = config(f'handshake-shed = drop\npem-file = "{certs.ecdsa.pem}"\n')
+    said = complaints("--config", path, "--frontend", "[127.0.0.1]:0")
+    assert 'handshake-shed: "drop" is no answer' in said and "Write reset or alert." in said
