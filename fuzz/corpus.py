@@ -105,6 +105,21 @@ def certificate_index() -> Corpus:
     return {"one": made, "two": made * 2, "cut": made[:40], "empty": b""}
 
 
+def handshake_line() -> Corpus:
+    line, share, credit = b"\0", b"\1", b"\2"
+    return {
+        "joins": line + b"\2\5" + bytes([0, 1, 1, 0, 1, 0, 0, 2]),
+        "leaves": line + b"\0\2" + bytes([0, 1, 1, 3, 7, 0, 1, 11]),
+        "full": line + b"\7\x40" + bytes([0] * 64 + [1] * 9),
+        "empty": line,
+        "cheap-and-dear": share + (b"\0\x30\1" * 20),
+        "alone": share + b"\0\x30\0\1\x30\1" * 6,
+        "long": share + b"\xff\xff\xff" * 9,
+        "taken": credit + b"\0\x0f" * 60,
+        "renewed": credit + b"\0\x0f\xff\xff" * 9,
+    }
+
+
 def proxy_header() -> Corpus:
     signature = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -129,6 +144,24 @@ def proxy_header() -> Corpus:
         "v2-checksum": second(1, 0x11, ipv4 + b"\x03" + sized(2, bytes(4))),
         "v2-cut": second(1, 0x11, ipv4 + tlvs)[:-3],
         "tls": b"\x16\x03\x01\x02\x00",
+    }
+
+
+def ratchet_file() -> Corpus:
+    def state(epoch: int, digits: str = "0f" * 32, seconds: int = 900) -> bytes:
+        return f"ratchet {seconds} {epoch} {digits}\n".encode()
+
+    epoch = struct.pack(">H", 1_000)
+    return {
+        "one": epoch + state(990),
+        "later": epoch + state(1_010),
+        "two": epoch + b"# The first seals.\n" + state(990) + b"\n\t" + state(996, "1e" * 32),
+        "repeated": epoch + state(990) + state(990),
+        "other-epoch": epoch + state(990, seconds=60),
+        "secret": epoch + b"00" * 32 + b"\n",
+        "no-end": epoch + state(0)[:-1],
+        "far": epoch + state(9_223_372_036_854_775_807) + b"ratchet 900 -1 00\n",
+        "empty": epoch,
     }
 
 
@@ -223,9 +256,11 @@ BINARY = (
     address_list,
     certificate_index,
     client_hello,
+    handshake_line,
     http_answer,
     ja4,
     proxy_header,
+    ratchet_file,
     relay,
     routes,
     server_flight,
