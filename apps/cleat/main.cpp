@@ -58,7 +58,7 @@ int run(serve const& request)
     std::ranges::move(passed.problems, std::back_inserter(loaded.problems));
     if (!report(loaded.problems))
         return EXIT_FAILURE;
-    auto configuration = std::make_unique<snapshot const>(std::move(loaded.made));
+    auto configuration = std::make_unique<snapshot>(std::move(loaded.made));
     config const& settings = configuration->settings;
 
     // Set up the process: daemon, ports, pid file, log, user.

@@ -27,16 +27,16 @@ std::string fault_of(tls::file_text const& failed, std::string const& path)
 
 // No session resumes, no client is verified: an ACME server looks at the certificate and leaves.
 tls::context_spec spec_for(
-    challenge const& wanted, tls::certificate_paths const& paths, std::string_view chain,
-    std::string_view key)
+    challenge const& wanted, tls::certificate_paths const& paths, tls::secret_text const& chain,
+    tls::secret_text const& key)
 {
     tls::context_spec spec;
     spec.version_min = wanted.version_min;
     spec.version_max = wanted.version_max;
     spec.alpn = {std::string{challenge_protocol}};
     spec.certificates.push_back(
-        {.chain = std::string{chain},
-         .private_key = std::string{key.empty() ? chain : key},
+        {.chain = chain,
+         .private_key = key.empty() ? chain : key,
          .origin = tls::origin_of(paths)});
     return spec;
 }
@@ -62,8 +62,8 @@ made_challenge make_challenge(challenge const& wanted, file_opener const& opener
             return {.refusal = fault_of(key, paths.private_key)};
         try {
             return {
-                .context = std::make_unique<tls::context>(
-                    spec_for(wanted, paths, chain.text.view(), key.text.view()))};
+                .context =
+                    std::make_unique<tls::context>(spec_for(wanted, paths, chain.text, key.text))};
         } catch (tls::spec_error const& wrong) {
             return {.refusal = wrong.what()};
         }

@@ -117,14 +117,15 @@ void certificate_files::read_certificates(names const& wanted, sources& found)
     for (named_certificate const& each : wanted) {
         tls::certificate_paths const& paths = each.paths;
         location const& where = *each.where;
-        std::optional<std::string> chain = read_text(where, std::string{each.key}, paths.chain);
-        std::optional<std::string> key =
+        std::optional<tls::secret_text> const chain =
+            read_text(where, std::string{each.key}, paths.chain);
+        std::optional<tls::secret_text> const key =
             paths.private_key.empty() ? chain : read_text(where, "private-key", paths.private_key);
         if (!chain || !key)
             continue;
         std::string const origin = tls::origin_of(paths);
         namings_.try_emplace(origin, naming{where, each.key});
-        found.push_back({std::move(*chain), std::move(*key), origin});
+        found.push_back({*chain, *key, origin});
         if (!paths.ocsp_response.empty())
             read_ocsp_response(each, found.back());
     }
@@ -135,7 +136,7 @@ void certificate_files::read_ocsp_response(
 {
     std::string const& file = wanted.paths.ocsp_response;
     location const& where = *wanted.ocsp_where;
-    std::optional<std::string> der = read_text(where, "ocsp-resp-file", file);
+    std::optional<tls::secret_text> const der = read_text(where, "ocsp-resp-file", file);
     if (!der)
         return;
     if (der->empty())
@@ -143,7 +144,7 @@ void certificate_files::read_ocsp_response(
             where, "ocsp-resp-file", fmt::format("{} is empty", file),
             "Write an OCSP response in DER form to it, or leave it out.");
     namings_.try_emplace(file, naming{where, "ocsp-resp-file"});
-    found.ocsp_response = *std::move(der);
+    found.ocsp_response = der->view();
     found.ocsp_origin = file;
 }
 
@@ -218,7 +219,7 @@ tls::certificate_stamps certificate_files::others_stamps(tls::certificate_paths 
     return {found->second, found->second};
 }
 
-std::optional<std::string> certificate_files::read_text(
+std::optional<tls::secret_text> certificate_files::read_text(
     location const& where, std::string const& key, std::string const& path)
 {
     auto const [found, is_new] = texts_.try_emplace(path);
@@ -226,7 +227,7 @@ std::optional<std::string> certificate_files::read_text(
         return found->second;
     tls::file_text const read = tls::read_file(path, root_files_.for_files());
     if (read.fault == tls::file_fault::none)
-        found->second.emplace(read.text.view());
+        found->second = read.text;
     else
         problems_.error(where, key, tls::description(read, path), std::string{tls::cure(read)});
     return found->second;

@@ -79,7 +79,7 @@ public:
     void read_certificates(names const& wanted, sources& found);
 
     /// read_text is the text of a file that is named at `where`; empty where it cannot be read.
-    [[nodiscard]] std::optional<std::string> read_text(
+    [[nodiscard]] std::optional<tls::secret_text> read_text(
         location const& where, std::string const& key, std::string const& path);
 
     /// others_stamps are those of a pem-dir's file that find_shared has found, and at which this
@@ -105,8 +105,8 @@ private:
     problem_list& problems_;
     opener const& root_files_;
     std::map<std::string, naming> namings_;
-    std::map<std::string, std::optional<std::string>> texts_; // By path; empty: not readable.
-    std::unordered_map<std::string, tls::file_stamp> stamps_; // By path: the opener's.
+    std::map<std::string, std::optional<tls::secret_text>> texts_; // By path; empty: not readable.
+    std::unordered_map<std::string, tls::file_stamp> stamps_;      // By path: the opener's.
 };
 
 } // namespace cleat::app

@@ -124,7 +124,7 @@ private:
             return;
         }
         std::this_thread::yield();
-        auto configuration = std::make_unique<snapshot const>(std::move(loaded.made));
+        auto configuration = std::make_unique<snapshot>(std::move(loaded.made));
         if (std::optional<problem> shortage = memory_shortage(
                 configuration->settings.max_memory, configuration->memory_max,
                 memory_needed(*configuration)))
@@ -161,7 +161,7 @@ private:
         add_more(problems_of_named_files(rest, made_.problems, root_files_));
     }
 
-    void prepare(std::unique_ptr<snapshot const> configuration, opened_places places)
+    void prepare(std::unique_ptr<snapshot> configuration, opened_places places)
     {
         config const& settings = configuration->settings;
         if (*settings.admin == *running_.settings.admin)

@@ -2,8 +2,6 @@
 #include "reload/changes.hpp"
 #include "reload/content_changes.hpp"
 
-#include <cleat/tls/store/certificate_loader.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,18 +17,14 @@
 namespace cleat::app {
 namespace {
 
-// The digest of each certificate's files, by their names: the same whether their text is kept, or
-// they are in a store.
+// The digest of each certificate's files, by their names.
 using contents = std::unordered_map<std::string, tls::file_digest>;
 
 contents certificates_of(snapshot const& configuration)
 {
     contents found;
-    std::optional<tls::backend::library_state> library; // Where texts are kept.
-    for (tls_plan const& plan : configuration.tls)
-        for (tls::certificate_source const& each : plan.spec.certificates)
-            if (auto const [place, is_new] = found.try_emplace(each.origin); is_new)
-                place->second = tls::source_digest(library ? *library : library.emplace(), each);
+    for (auto const& [origin, known] : configuration.ends)
+        found.emplace(origin, known.digest);
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store != nullptr)
         store->for_each([&](tls::certificate_store::number each) {

@@ -62,9 +62,11 @@ file_contents contents_of(snapshot const& configuration)
             found, "upstream", spec.verify_origin, spec.verify_authorities, upstream.name + " ");
         for (tls::crl_source const& each : spec.verify_crls)
             note_file(found, "upstream", each.origin, each.text, upstream.name + " ");
+        auto const* const digest = reinterpret_cast<char const*>(upstream.tls->certificate.data());
         for (tls::certificate_source const& each : spec.certificates)
             note_file(
-                found, "upstream", each.origin, each.chain + each.private_key, upstream.name + " ");
+                found, "upstream", each.origin, {digest, upstream.tls->certificate.size()},
+                upstream.name + " ");
     }
     return found;
 }

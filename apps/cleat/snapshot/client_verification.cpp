@@ -38,11 +38,11 @@ std::optional<tls::client_rule> client_verification::rule(
         return tls::client_rule{};
     if (authorities->empty())
         return std::nullopt;
-    std::optional<std::string> text =
+    std::optional<tls::secret_text> const text =
         files_.read_text(authorities.location, "client-verify-ca", *authorities);
     if (!text)
         return std::nullopt;
-    return tls::client_rule{verification_of(*mode), *std::move(text), *authorities};
+    return tls::client_rule{verification_of(*mode), std::string{text->view()}, *authorities};
 }
 
 void client_verification::fill(

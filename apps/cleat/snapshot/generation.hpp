@@ -20,8 +20,8 @@ namespace cleat::app {
 /// connection that began with it has ended. The main thread owns it; workers read it.
 struct generation
 {
-    std::unique_ptr<snapshot const> configuration;
-    std::shared_ptr<log_sink> sink; ///< Generations with the same log share it.
+    std::unique_ptr<snapshot> configuration; ///< Changed by drop_texts only.
+    std::shared_ptr<log_sink> sink;          ///< Generations with the same log share it.
     logger log;
     /// The socket of the admin server; null: there is none. Generations share it like the sink. The
     /// main thread closes it when another one replaces it.

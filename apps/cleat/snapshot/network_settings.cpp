@@ -108,7 +108,8 @@ std::shared_ptr<check_tls const> check_tls_of(
 {
     if (!plan.tls || *block.check == check_kind::tcp)
         return {};
-    check_tls made{plan.tls->spec, plan.tls->proxy_header == proxy_place::inside_tls};
+    check_tls made{
+        plan.tls->spec, plan.tls->proxy_header == proxy_place::inside_tls, plan.tls->certificate};
     made.spec.keep_sessions = false;
     if (!block.check_alpn->empty())
         made.spec.alpn = *block.check_alpn;

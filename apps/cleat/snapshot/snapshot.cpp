@@ -222,6 +222,19 @@ void find_ends(snapshot const& configuration, expiry_log::each_certificate const
         });
 }
 
+void drop_texts(snapshot& configuration) noexcept
+{
+    auto const drop = [](tls::context_spec& spec) {
+        for (tls::certificate_source& each : spec.certificates)
+            each.chain = each.private_key = {};
+    };
+    for (tls_plan& each : configuration.tls)
+        drop(each.spec);
+    for (upstream_plan& each : configuration.upstreams)
+        if (each.tls)
+            drop(each.tls->spec);
+}
+
 frontend_limit const& limit_of(snapshot const& configuration, frontend_plan const& plan) noexcept
 {
     auto const number = static_cast<std::size_t>(&plan - configuration.frontends.data());

@@ -66,7 +66,8 @@ struct frontend_plan
 };
 
 /// snapshot holds the texts of files, not their names: the files may change afterwards. Only the
-/// certificates of a catalog are read again, and their digests checked.
+/// certificates of a catalog are read again, and their digests checked. Those of certificates and
+/// keys are dropped once it serves: see drop_texts.
 struct snapshot
 {
     config settings;
@@ -88,6 +89,10 @@ struct snapshot
     std::shared_ptr<watch_plan const> watched; ///< With reload-on-change; else null.
     planned_secrets tickets;                   ///< For the keys of session tickets.
 };
+
+/// drop_texts drops the text of certificates and keys, which is wiped then. Each worker has made
+/// its contexts: nothing needs it any more. Only the origins stay.
+void drop_texts(snapshot& configuration) noexcept;
 
 /// limit_of is that of one of the snapshot's frontends.
 [[nodiscard]] frontend_limit const& limit_of(

@@ -40,6 +40,7 @@ struct tls_plan
 struct certificate_ending
 {
     validity valid{};
+    tls::file_digest digest{};        ///< Of all its files: see tls::source_digest.
     std::vector<std::string> names{}; ///< The first limits::admin_names_max.
     std::size_t name_count = 0;       ///< All of them.
 };

@@ -1,7 +1,9 @@
 #include "snapshot/tls_plan_loading.hpp"
 #include "upstream_tls/system_authorities.hpp"
 
+#include <cleat/tls/backend.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/host_name.hpp>
 
 #include <fmt/format.h>
@@ -40,7 +42,7 @@ public:
         spec.alpn = tls_.alpn->fixed;
         spec.keep_sessions = true;
         bool const has_authorities = add_authorities(spec);
-        bool const has_certificate = add_certificate(spec);
+        bool const has_certificate = add_certificate(plan);
         if (!has_authorities || !has_certificate)
             return {};
         report_mistakes(spec);
@@ -63,23 +65,26 @@ private:
                 "Name a file with tls-ca, or install the package ca-certificates.");
             return false;
         }
-        std::optional<std::string> text = files_.read_text(where, "tls-ca", spec.verify_origin);
+        std::optional<tls::secret_text> const text =
+            files_.read_text(where, "tls-ca", spec.verify_origin);
         if (text)
-            spec.verify_authorities = *std::move(text);
+            spec.verify_authorities = text->view();
         return text.has_value();
     }
 
-    bool add_certificate(tls::context_spec& spec)
+    bool add_certificate(upstream_tls_plan& plan)
     {
         if (tls_.cert->empty())
             return true;
-        std::optional<std::string> chain =
+        std::optional<tls::secret_text> const chain =
             files_.read_text(tls_.cert.location, "tls-cert", *tls_.cert);
-        std::optional<std::string> key =
+        std::optional<tls::secret_text> const key =
             tls_.key->empty() ? chain : files_.read_text(tls_.key.location, "tls-key", *tls_.key);
         if (!chain || !key)
             return false;
-        spec.certificates.push_back({*std::move(chain), *std::move(key), *tls_.cert});
+        plan.spec.certificates.push_back({*chain, *key, *tls_.cert});
+        plan.certificate =
+            tls::source_digest(tls::backend::library_state{}, plan.spec.certificates.front());
         return true;
     }
 

@@ -4,6 +4,7 @@
 #include "snapshot/tls_planning.hpp"
 
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/store/unserved.hpp>
@@ -270,7 +271,7 @@ void tls_planning::try_out(tls_scope const& l, tls_plan const& p)
         tls::context const context{p.spec};
         report_warnings(l, context);
         for (std::size_t i = 0; i < context.certificate_ends().size(); ++i)
-            note_end(context, i);
+            note_end(p.spec.certificates[i], context, i);
     } catch (tls::spec_error const&) {
         report_mistakes(l, tls::find_mistakes(p.spec));
     }
@@ -390,14 +391,21 @@ void tls_planning::note_crls(tls::context_spec const& spec)
     }
 }
 
-void tls_planning::note_end(tls::context const& context, std::size_t place)
+void tls_planning::note_end(
+    tls::certificate_source const& source, tls::context const& context, std::size_t place)
 {
+    if (!library_)
+        library_.emplace();
     tls::certificate_end const& end = context.certificate_ends()[place];
     std::vector<std::string> names = context.certificate_names(place);
     std::size_t const count = names.size();
     names.resize(std::min(count, limits::admin_names_max));
     made_.ends.insert_or_assign(
-        end.origin, certificate_ending{{end.valid_until, end.lifetime}, std::move(names), count});
+        end.origin, certificate_ending{
+                        {end.valid_until, end.lifetime},
+                        tls::source_digest(*library_, source),
+                        std::move(names),
+                        count});
 }
 
 } // namespace cleat::app

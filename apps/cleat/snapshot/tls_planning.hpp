@@ -11,6 +11,7 @@
 #include "snapshot/secret_loading.hpp"
 #include "snapshot/tls_plan.hpp"
 
+#include <cleat/tls/backend.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/store/certificate_proof.hpp>
@@ -67,7 +68,8 @@ private:
     void try_out(tls_scope const& scope, tls_plan const& plan);
     void try_out_catalog(tls_scope const& scope, tls_plan& plan);
     void note_crls(tls::context_spec const& spec);
-    void note_end(tls::context const& context, std::size_t place);
+    void note_end(
+        tls::certificate_source const& source, tls::context const& context, std::size_t place);
     [[nodiscard]] std::optional<std::size_t> find_same_contexts(tls_plan const& plan) const;
     [[nodiscard]] tls_scope scope_of_plan(std::size_t number) const;
     void prove(
@@ -86,6 +88,7 @@ private:
     std::vector<tls_scope> scopes_; // Of the plans behind those of the frontends.
     std::unordered_multimap<std::size_t, std::size_t> of_routes_; // Their plans, by a hash.
     std::unordered_multimap<std::size_t, std::size_t> of_before_; // Those in before, likewise.
+    std::optional<tls::backend::library_state> library_;          // For digests.
     std::set<std::pair<std::string, bool>> known_crls_; // Files, and whether they may be stale.
 };
 

@@ -2,7 +2,6 @@
 
 #include <cleat/tls/context.hpp>
 
-#include <algorithm>
 #include <tuple>
 
 namespace cleat::app {
@@ -10,9 +9,7 @@ namespace cleat::app {
 bool operator==(check_tls const& one, check_tls const& other)
 {
     return one.is_header_inside == other.is_header_inside && is_same_policy(one.spec, other.spec) &&
-           std::ranges::equal(
-               one.spec.certificates, other.spec.certificates, {}, &tls::certificate_source::chain,
-               &tls::certificate_source::chain);
+           one.certificate == other.certificate;
 }
 
 bool operator==(check_rule const& one, check_rule const& other)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cleat/tls/context_spec.hpp>
+#include <cleat/tls/store/certificate_store.hpp>
 
 #include <chrono>
 #include <memory>
@@ -13,10 +14,12 @@ namespace cleat::app {
 /// check_tls is how a check speaks TLS. It never changes: the checker's thread reads it, too.
 struct check_tls
 {
-    tls::context_spec spec{}; ///< Of a client, without a server_name.
+    /// Of a client, without a server_name. Its texts stay: a check may need a new context whenever
+    /// its servers have new addresses.
+    tls::context_spec spec{};
     bool is_header_inside = false;
+    tls::file_digest certificate{}; ///< As in upstream_tls_plan.
 
-    /// A certificate has one key, so that the same chain has the same key.
     friend bool operator==(check_tls const& one, check_tls const& other);
 };
 

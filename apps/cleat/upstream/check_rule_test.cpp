@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,7 @@ check_rule rule_of(std::string const& authorities, std::string const& chain)
 {
     check_tls made;
     made.spec.verify_authorities = authorities;
-    made.spec.certificates = {{chain, "key", "own.pem"}};
+    made.certificate.fill(static_cast<std::byte>(chain.size()));
     check_rule rule{.is_on = true};
     rule.tls = std::make_shared<check_tls const>(std::move(made));
     return rule;

@@ -8,6 +8,7 @@
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/server_sessions.hpp>
 #include <cleat/tls/session.hpp>
+#include <cleat/tls/store/certificate_store.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -20,7 +21,8 @@ namespace cleat::app {
 /// in their own plans.
 struct upstream_tls_plan
 {
-    tls::context_spec spec{}; ///< Of a client, without a server_name.
+    tls::context_spec spec{};       ///< Of a client, without a server_name.
+    tls::file_digest certificate{}; ///< Of the text of its certificate and key; zeros: none.
     bool offers_clients_protocol = false;
     proxy_place proxy_header = proxy_place::before_tls;
 };

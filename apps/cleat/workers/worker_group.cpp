@@ -117,6 +117,7 @@ worker_group::worker_group(
     first->server_counts = counts_of(upstreams_.all());
     generations_.push_back(std::move(first));
     pool_.emplace(pool_spec());
+    drop_texts(*generations_.front()->configuration);
     for (std::size_t i = 0; i < size(); ++i) {
         life_probes_.push_back(std::make_unique<worker_probe>((*pool_)[i], [] {}));
         queue_probes_.push_back(std::make_unique<worker_probe>(
@@ -217,6 +218,7 @@ successor worker_group::prepare(std::unique_ptr<generation> made, bound_sockets 
     }
     for (worker_part const& part : next.parts)
         part.service.front()->leave_thread();
+    drop_texts(*made->configuration);
     made->workers = size();
     next.made = std::move(made);
     return next;

@@ -19,6 +19,7 @@ using cleat::tls::certificate_source;
 using cleat::tls::peer_verification;
 using cleat::tls::protocol_version;
 using cleat::tls::role;
+using cleat::tls::secret_text;
 
 // The longest passphrase that OpenSSL's PEM functions take: length_max of Asio's callbacks.
 constexpr std::size_t passphrase_max = 1024;
@@ -33,32 +34,35 @@ constexpr context_base::options honoured =
     context_base::no_sslv3 | context_base::no_tlsv1 | context_base::no_tlsv1_1 |
     context_base::no_tlsv1_2 | context_base::no_tlsv1_3 | context_base::no_compression;
 
-std::string text_of(std::string const& path, error_code& ec)
+secret_text text_of(std::string const& path, error_code& ec)
 {
     errno = 0;
-    std::ifstream file{path, std::ios::binary};
+    std::ifstream file;
+    file.rdbuf()->pubsetbuf(nullptr, 0); // A buffer would keep a part of the text.
+    file.open(path, std::ios::binary);
     std::string text(limits::pem_file_max + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (!file.is_open() || file.bad() || text.size() > limits::pem_file_max)
         ec.assign(errno != 0 ? errno : EFBIG, boost::system::system_category());
-    return text;
+    secret_text const whole{std::move(text)};
+    return secret_text{whole.view()}; // Of its own size.
 }
 
-std::string text_of(asio::const_buffer const& buffer)
+secret_text text_of(asio::const_buffer const& buffer)
 {
     std::string_view text{static_cast<char const*>(buffer.data()), buffer.size()};
     // asio::buffer of a string literal includes its terminator.
     while (!text.empty() && text.back() == '\0')
         text.remove_suffix(1);
-    return std::string{text};
+    return secret_text{text};
 }
 
-std::string first_certificate_in(std::string const& text)
+secret_text first_certificate_in(std::string_view text)
 {
     constexpr std::string_view end = "-----END CERTIFICATE-----";
     std::size_t const found = text.find(end);
-    return found == std::string::npos ? text : text.substr(0, found + end.size()) + "\n";
+    return secret_text{text.substr(0, found == text.npos ? found : found + end.size())};
 }
 
 // The text of the spec_error that a check throws; empty: none.
@@ -141,7 +145,7 @@ void context::throw_if(outcome const& found)
         throw thrown_for(found.error, found.text);
 }
 
-context::outcome context::read(std::string const& path, std::string& text) const
+context::outcome context::read(std::string const& path, secret_text& text) const
 {
     error_code ec = changeable();
     if (!ec)
@@ -149,7 +153,7 @@ context::outcome context::read(std::string const& path, std::string& text) const
     return {ec, path};
 }
 
-context::outcome context::keep_chain(std::string text, std::string const& origin)
+context::outcome context::keep_chain(secret_text text, std::string const& origin)
 {
     if (error_code const late = changeable())
         return {late, origin};
@@ -171,7 +175,7 @@ context::outcome context::keep_chain(std::string text, std::string const& origin
     return {};
 }
 
-context::outcome context::keep_key(std::string text, std::string const& origin)
+context::outcome context::keep_key(secret_text text, std::string const& origin)
 {
     if (error_code const late = changeable())
         return {late, origin};
@@ -191,29 +195,29 @@ context::outcome context::keep_key(std::string text, std::string const& origin)
     return {};
 }
 
-context::outcome context::decrypt(std::string& key, std::string const& origin) const
+context::outcome context::decrypt(secret_text& key, std::string const& origin) const
 {
     error_code const denied = make_error_code(boost::system::errc::permission_denied);
     if (!password_)
         return {
             denied, origin + ": the private key is encrypted, and no password callback is set: "
                              "call set_password_callback before"};
-    std::optional<std::string> opened =
-        cleat::tls::decrypt_private_key(key, password_(passphrase_max, for_reading));
+    secret_text const passphrase{password_(passphrase_max, for_reading)};
+    std::optional<secret_text> opened = cleat::tls::decrypt_private_key(key, passphrase);
     if (!opened)
         return {denied, origin + ": the passphrase does not open the private key"};
-    key = std::move(*opened);
+    key = *std::move(opened);
     return {};
 }
 
-context::outcome context::keep_authorities(std::string const& text, std::string const& origin)
+context::outcome context::keep_authorities(std::string_view text, std::string const& origin)
 {
     if (error_code const late = changeable())
         return {late, origin};
     std::string why = reason_against([&] { cleat::tls::check_authorities_pem(text, origin); });
     if (!why.empty())
         return {cleat::error::unusable_pem, std::move(why)};
-    spec_.verify_authorities += text + "\n";
+    spec_.verify_authorities.append(text).append("\n");
     spec_.verify_origin = origin;
     return {};
 }
@@ -235,14 +239,14 @@ error_code context::use_certificate_chain(asio::const_buffer const& pem_text, er
 
 void context::use_certificate_chain_file(std::string const& path)
 {
-    std::string text;
+    secret_text text;
     throw_if(read(path, text));
     throw_if(keep_chain(std::move(text), path));
 }
 
 error_code context::use_certificate_chain_file(std::string const& path, error_code& ec)
 {
-    std::string text;
+    secret_text text;
     if (!(ec = kept(read(path, text))))
         ec = kept(keep_chain(std::move(text), path));
     return ec;
@@ -260,14 +264,14 @@ error_code context::use_certificate(asio::const_buffer const& pem_text, file_for
 
 void context::use_certificate_file(std::string const& path, file_format)
 {
-    std::string text;
+    secret_text text;
     throw_if(read(path, text));
     throw_if(keep_chain(first_certificate_in(text), path));
 }
 
 error_code context::use_certificate_file(std::string const& path, file_format, error_code& ec)
 {
-    std::string text;
+    secret_text text;
     if (!(ec = kept(read(path, text))))
         ec = kept(keep_chain(first_certificate_in(text), path));
     return ec;
@@ -290,14 +294,14 @@ error_code context::use_private_key(asio::const_buffer const& pem_text, file_for
 
 void context::use_private_key_file(std::string const& path, file_format)
 {
-    std::string text;
+    secret_text text;
     throw_if(read(path, text));
     throw_if(keep_key(std::move(text), path));
 }
 
 error_code context::use_private_key_file(std::string const& path, file_format, error_code& ec)
 {
-    std::string text;
+    secret_text text;
     if (!(ec = kept(read(path, text))))
         ec = kept(keep_key(std::move(text), path));
     return ec;
@@ -320,14 +324,14 @@ error_code context::add_certificate_authority(asio::const_buffer const& pem_text
 
 void context::load_verify_file(std::string const& path)
 {
-    std::string text;
+    secret_text text;
     throw_if(read(path, text));
     throw_if(keep_authorities(text, path));
 }
 
 error_code context::load_verify_file(std::string const& path, error_code& ec)
 {
-    std::string text;
+    secret_text text;
     if (!(ec = kept(read(path, text))))
         ec = kept(keep_authorities(text, path));
     return ec;
@@ -446,11 +450,20 @@ cleat::tls::context_spec context::whole_spec() const
     return spec;
 }
 
+// The context has the keys now, and nothing can be changed any more.
+void context::drop_texts() noexcept
+{
+    spec_.certificates.clear();
+    pairs_.clear();
+    certificate_ = {};
+}
+
 void context::make()
 {
     std::lock_guard const lock{made_->making}; // house(mutex): see lazy_context
     if (!made_->context) {
         made_->context.emplace(whole_spec());
+        drop_texts();
         made_->is_done = true;
     } else if (!made_->context->unusable_reason().empty()) {
         throw cleat::tls::spec_error{made_->context->unusable_reason()};
@@ -481,6 +494,7 @@ context::operator cleat::tls::context&()
         std::string why = reason_against([&] { only.emplace(spec); });
         if (!only)
             only.emplace(cleat::tls::context::unusable(spec.role, std::move(why)));
+        drop_texts();
         made_->is_done = true;
     }
     return *only;

@@ -272,13 +272,14 @@ private:
     };
 
     [[nodiscard]] error_code changeable() const noexcept;
-    [[nodiscard]] outcome keep_chain(std::string text, std::string const& origin);
-    [[nodiscard]] outcome keep_key(std::string text, std::string const& origin);
-    [[nodiscard]] outcome keep_authorities(std::string const& text, std::string const& origin);
+    [[nodiscard]] outcome keep_chain(cleat::tls::secret_text text, std::string const& origin);
+    [[nodiscard]] outcome keep_key(cleat::tls::secret_text text, std::string const& origin);
+    [[nodiscard]] outcome keep_authorities(std::string_view text, std::string const& origin);
     [[nodiscard]] outcome keep_options(options o);
-    [[nodiscard]] outcome decrypt(std::string& key, std::string const& origin) const;
-    [[nodiscard]] outcome read(std::string const& path, std::string& text) const;
+    [[nodiscard]] outcome decrypt(cleat::tls::secret_text& key, std::string const& origin) const;
+    [[nodiscard]] outcome read(std::string const& path, cleat::tls::secret_text& text) const;
     [[nodiscard]] cleat::tls::context_spec whole_spec() const;
+    void drop_texts() noexcept;
     void make();
     error_code set_verify_function(cleat::tls::verify_function decide, error_code& ec);
     error_code kept(outcome const& found);

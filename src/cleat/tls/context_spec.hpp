@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cleat/tls/certificate_store_spec.hpp>
+#include <cleat/tls/secret_text.hpp>
 
 #include <array>
 #include <chrono>
@@ -66,11 +67,11 @@ struct crl_source
 };
 
 /// certificate_source is one certificate with its chain and its key, as PEM text, and what a server
-/// sends with it.
+/// sends with it. A context keeps no text: the last copy of a source wipes its own.
 struct certificate_source
 {
-    std::string chain;       ///< Leaf first, then intermediates.
-    std::string private_key; ///< May be the same text as the chain: the key is found in it.
+    secret_text chain;       ///< Leaf first, then intermediates.
+    secret_text private_key; ///< May be the same text as the chain: the key is found in it.
     std::string origin;      ///< Its source, for error messages: a file's name.
     /// The certificate's OCSP response in DER (RFC 6960), for clients that ask for it. It is sent
     /// until its nextUpdate. Empty: none.

@@ -32,11 +32,11 @@ int give_passphrase(char* buffer, int size, int, void* argument) noexcept
     return static_cast<int>(passphrase.size());
 }
 
-std::string wiped_text_of(BIO* memory)
+secret_text wiped_text_of(BIO* memory)
 {
     char* text = nullptr;
     long const size = BIO_get_mem_data(memory, &text);
-    std::string copy{text, static_cast<std::size_t>(size)};
+    secret_text copy{std::string_view{text, static_cast<std::size_t>(size)}};
     OPENSSL_cleanse(text, static_cast<std::size_t>(size));
     return copy;
 }
@@ -49,7 +49,7 @@ bool has_encrypted_key(std::string_view pem)
     return key && key->is_encrypted();
 }
 
-std::optional<std::string> decrypt_private_key(std::string_view pem, std::string_view passphrase)
+std::optional<secret_text> decrypt_private_key(std::string_view pem, std::string_view passphrase)
 {
     std::optional<pem_block> const block = first_key(pem);
     if (!block || !block->complete || block->text.size() > std::numeric_limits<int>::max())

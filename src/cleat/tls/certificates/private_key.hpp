@@ -2,8 +2,9 @@
 
 #pragma once
 
+#include <cleat/tls/secret_text.hpp>
+
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace cleat::tls {
@@ -14,7 +15,7 @@ namespace cleat::tls {
 
 /// decrypt_private_key is that key as PEM without a passphrase, or nothing where the passphrase is
 /// wrong or the key is damaged. Throws std::bad_alloc. The text is secret: write it nowhere.
-[[nodiscard]] std::optional<std::string> decrypt_private_key(
+[[nodiscard]] std::optional<secret_text> decrypt_private_key(
     std::string_view pem, std::string_view passphrase);
 
 } // namespace cleat::tls

@@ -77,8 +77,8 @@ file_stamp stamp_of_both(file_stamp one, file_stamp other) noexcept
 file_digest source_digest(backend::library_state const& library, certificate_source const& source)
 {
     bool const is_one_file = source.private_key == source.chain;
-    file_digest const others =
-        digest_of(library, source.chain, is_one_file ? std::string_view{} : source.private_key);
+    file_digest const others = digest_of(
+        library, source.chain, is_one_file ? std::string_view{} : source.private_key.view());
     if (source.ocsp_response.empty())
         return others;
     file_digest response{};

@@ -106,6 +106,19 @@ TEST_CASE_FIXTURE(loader_fixture, "the summary has what a log needs of a certifi
     CHECK(found.digest != store.summary(added).digest);
 }
 
+TEST_CASE_FIXTURE(loader_fixture, "the digest of a certificate changes with each of its texts")
+{
+    certificate_source const whole{"chain and key", "chain and key", "one.pem"};
+    certificate_source const parts{"chain", "key", "two.pem"};
+    file_digest const of_parts = source_digest(library, parts);
+    CHECK(source_digest(library, whole) == source_digest(library, whole));
+    CHECK(source_digest(library, whole) != of_parts);
+    CHECK(source_digest(library, {"chain", "another key", "two.pem"}) != of_parts);
+    CHECK(source_digest(library, {"another chain", "key", "two.pem"}) != of_parts);
+    CHECK(source_digest(library, {"chain", "key", "two.pem", "response"}) != of_parts);
+    CHECK(source_digest(library, {"chain", "key", "renamed.pem"}) == of_parts);
+}
+
 TEST_CASE_FIXTURE(loader_fixture, "a lifetime of centuries is one of 136 years")
 {
     test_identity const old = make_identity({.valid_to_days = 300 * 365});

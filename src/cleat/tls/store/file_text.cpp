@@ -2,8 +2,6 @@
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/store/file_text.hpp>
 
-#include <openssl/crypto.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,29 +54,6 @@ file_text read_all(int fd, std::size_t size, std::size_t size_max)
 }
 
 } // namespace
-
-secret_text::secret_text(secret_text&& other) noexcept : text_{std::move(other.text_)}
-{
-    other.wipe(); // A short text is copied by a move.
-}
-
-secret_text& secret_text::operator=(secret_text&& other) noexcept
-{
-    if (this != &other) {
-        wipe();
-        text_ = std::move(other.text_);
-        other.wipe();
-    }
-    return *this;
-}
-
-void secret_text::wipe() noexcept
-{
-    // With the bytes behind the end, where a longer text may have been.
-    text_.resize(text_.capacity());
-    OPENSSL_cleanse(text_.data(), text_.size());
-    text_.clear();
-}
 
 file_text read_file(std::string const& path, file_opener const& opener, std::size_t size_max)
 {

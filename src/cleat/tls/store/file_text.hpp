@@ -5,6 +5,7 @@
 #include <cleat/core/error.hpp>
 #include <cleat/core/file_opener.hpp>
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/secret_text.hpp>
 
 #include <cstdint>
 #include <ctime>
@@ -14,24 +15,6 @@
 #include <sys/stat.h>
 
 namespace cleat::tls {
-
-/// secret_text is a text that may have a private key in it. Its destructor wipes it.
-class secret_text
-{
-public:
-    secret_text() = default;
-    explicit secret_text(std::string text) noexcept : text_{std::move(text)} {}
-    secret_text(secret_text&& other) noexcept;
-    secret_text& operator=(secret_text&& other) noexcept;
-    ~secret_text() { wipe(); }
-
-    [[nodiscard]] std::string_view view() const noexcept { return text_; }
-
-private:
-    void wipe() noexcept;
-
-    std::string text_;
-};
 
 /// file_fault is why a file is not read. error: a system call's error, in `reason`.
 enum class file_fault
