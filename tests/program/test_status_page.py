@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import sys
+from datetime import datetime, timedelta, timezone
 from typing import Callable, Iterator
 
 import pytest
@@ -282,6 +283,17 @@ def test_of_many_certificates_the_first_to_end_are_named(page, certs, tmp_path):
     assert "gone.pem" in view.section("certificates")
     assert "a.www" in view.section("certificates")
     assert "1 certificate has expired." in view.words(".attention")
+
+
+@pytest.mark.parametrize("left, alarm", [(48, False), (12, True)])
+def test_a_six_day_certificate_is_an_alarm_on_its_last_day(page, certs, left, alarm):
+    end = datetime.now(timezone.utc) + timedelta(hours=left)
+    dates = [f"{each:%Y%m%d%H%M%SZ}" for each in (end - timedelta(days=6), end)]
+    view = page(pem=[certs.dated(f"six-days-{left}", "/CN=short.example", *dates)]).open()
+    view.wait_for("short.example", "section[aria-labelledby=certificates]")
+    assert ("1 certificate ends within 7 days." in view.words(".attention")) == alarm
+    is_red = view.shown.run("return document.querySelector('.soonest > .bad') !== null")
+    assert is_red == alarm
 
 
 def test_few_certificates_have_the_names_of_their_hosts(page, certs):

@@ -3,6 +3,11 @@ const attention = (() => {
     const { el, fill } = elements;
     const plural = (count, one, many) => `${units.count(count)} ${count === 1 ? one : many}`;
 
+    // The grades of `cleat check` for the time that a certificate has left.
+    function isLate(grade) {
+        return grade === 'warning' || grade === 'error';
+    }
+
     // A short-lived certificate has a grade only where its client should have renewed it.
     function certificatesIn({ by_days_left, expiring }) {
         const found = [];
@@ -122,5 +127,5 @@ const attention = (() => {
         };
     }
 
-    return { board };
+    return { board, isLate };
 })();

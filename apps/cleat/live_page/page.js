@@ -27,7 +27,7 @@
         const left = first.end_seconds - Date.parse(status.now) / 1000;
         const when = `on ${units.day(first.end_seconds)}`;
         if (left <= 0) tiles.end.show(['expired', ''], when, true);
-        else tiles.end.show(units.spanParts(left), when, sections.isLate(first.grade));
+        else tiles.end.show(units.spanParts(left), when, attention.isLate(first.grade));
     }
 
     function showTiles(status) {

@@ -208,11 +208,6 @@ const sections = (() => {
         'Later',
     ];
 
-    // As `cleat check` grades the time that is left.
-    function isLate(grade) {
-        return grade === 'warning' || grade === 'error';
-    }
-
     function certificateItem(status, each) {
         const left = each.end_seconds - Date.parse(status.now) / 1000;
         const more = each.name_count - each.names.length;
@@ -224,7 +219,7 @@ const sections = (() => {
         if (more > 0) names.push(`and ${more} more`);
         return el(
             'li',
-            { class: left <= 0 || isLate(each.grade) ? 'bad' : null },
+            { class: left <= 0 || attention.isLate(each.grade) ? 'bad' : null },
             el('span', { class: 'name' }, names.length ? names : each.origin),
             el(
                 'span',
@@ -446,6 +441,5 @@ const sections = (() => {
         failures,
         configuration,
         process,
-        isLate,
     };
 })();
