@@ -208,9 +208,7 @@ void judge_resumption(finding_list& found, probe_report const& report)
 
 void judge_features(finding_list& found, probe_report const& report)
 {
-    auto const is = [&](std::string_view name, bool yes) {
-        return feature_is(report, name, yes);
-    };
+    auto const is = [&](std::string_view name, bool yes) { return feature_is(report, name, yes); };
     if (is(feature_name::secure_renegotiation, false))
         found.weak("no secure renegotiation (RFC 5746)");
     if (is(feature_name::client_renegotiation, true))

@@ -29,10 +29,10 @@ struct shown_certificate
     std::chrono::sys_seconds until{}; ///< notAfter; likewise.
     bool self_issued = false;         ///< Subject and issuer are the same.
     std::string fingerprint;          ///< SHA-256 of the DER, in lower case.
-    std::vector<std::string> crls; ///< URLs of lists that would name it as revoked (4.2.1.13).
+    std::vector<std::string> crls;    ///< URLs of lists that would name it as revoked (4.2.1.13).
     std::vector<std::string> responders; ///< URLs of OCSP responders (4.2.2.1).
-    bool must_staple = false;    ///< Clients refuse it without an OCSP response (RFC 7633).
-    bool has_timestamps = false; ///< Of certificate transparency (RFC 6962, section 3.3).
+    bool must_staple = false;            ///< Clients refuse it without an OCSP response (RFC 7633).
+    bool has_timestamps = false;         ///< Of certificate transparency (RFC 6962, section 3.3).
 };
 
 /// shown_chain is the server's chain as it was sent: the leaf first. Client role, once the
