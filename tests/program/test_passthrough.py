@@ -505,7 +505,7 @@ def test_explain(certs, config):
     (one,) = json.loads(run(*flags, "acme-tls/1", "--json").stdout)["frontends"]
     assert (one["passthrough"], one["upstream"], one["certificates"]) == (True, "app", [])
     ran = run(*flags, "h2")
-    assert "none takes the client" in ran.stdout and "certificate  ECDSA" in ran.stdout
+    assert "none matches" in ran.stdout and "certificate  ECDSA" in ran.stdout
     assert "no_application_protocol" in run(*flags, "h3").stdout
 
 
