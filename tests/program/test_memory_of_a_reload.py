@@ -13,8 +13,9 @@ from reloads import reload, wait_for_stamps
 pytestmark = pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps memory of its own")
 
 COUNT = 10_000
-# A certificate that stays the same costs a reload that looks at every file its name, for a moment.
-BYTES_OF_A_NAME = 500
+# A certificate that stays the same costs a reload that looks at every file its name, for a moment:
+# 240 to 320 bytes in most processes, and 500 to 580 in some, by what the allocator gives back.
+BYTES_OF_A_NAME = 700
 
 
 class Memory:
