@@ -181,7 +181,8 @@ TEST_CASE("a folder that comes between the listing and the watch is not missed")
     watch_plan plan = find_files(settings);
     file_watch watch;
     REQUIRE_FALSE(watch.watch(plan.files));
-    watch.look_back({before.tv_sec + 1, 0});
+    // A minute: a folder's time may be later than the coarse clock at its end, since Linux 6.13.
+    watch.look_back({before.tv_sec + 60, 0});
     CHECK_FALSE(watch.take_changes().any());
 
     plan = find_files(settings);
