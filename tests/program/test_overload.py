@@ -48,12 +48,18 @@ def none_was_shed(server):
     return not server.log(event="connection-refused")
 
 
-def answered(clients):
-    """answered are those to which cleat has sent something."""
+def readable(clients):
+    """readable are those to which cleat has sent something."""
     poll = select.poll()
-    for client in clients:
-        poll.register(client, select.POLLIN)
-    return len(poll.poll(0))
+    by_number = {client.fileno(): client for client in clients}
+    for number in by_number:
+        poll.register(number, select.POLLIN)
+    return [by_number[number] for number, _ in poll.poll(0)]
+
+
+def answered(clients):
+    """answered is how many of them are readable."""
+    return len(readable(clients))
 
 
 HANDSHAKE = b"\x16"  # The type of a record (RFC 8446, section 5.1).
@@ -273,11 +279,7 @@ INTERNAL_ERROR = b"\x15\x03\x03\x00\x02\x02\x50"  # A fatal alert (RFC 8446, sec
 
 def answers_of_shed(crowd):
     """answers_of_shed are the bytes for each client that has an answer, and not a ServerHello."""
-    poll = select.poll()
-    by_number = {client.fileno(): client for client in crowd}
-    for number in by_number:
-        poll.register(number, select.POLLIN)
-    begun = [by_number[number].recv(4096, socket.MSG_PEEK) for number, _ in poll.poll(0)]
+    begun = [client.recv(4096, socket.MSG_PEEK) for client in readable(crowd)]
     return [each for each in begun if not each.startswith(HANDSHAKE)]
 
 
